@@ -41,8 +41,8 @@ MERMAID := build/npm/node_modules/@mermaid-js/tiny/dist/mermaid.tiny.js
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
 
-demo: $(VENV) $(LOCAL) ## run orders through the stack, deployed on this machine (ORDERS=30 SEED=1)
-	@.venv/bin/python -m orders.demo --orders $(ORDERS) --seed $(SEED)
+demo: $(VENV) $(LOCAL) ## run orders through the stack, deployed on this machine (ORDERS=30 SEED=1 CONSOLE=)
+	@.venv/bin/python -m orders.demo --orders $(ORDERS) --seed $(SEED) $(if $(CONSOLE),--console)
 
 local: $(VENV) $(LOCAL) ## deploy the stack on this machine and stay up
 	@.venv/bin/stepward local up

@@ -49,6 +49,11 @@ Try next:
   .venv/bin/stepward show ord-1001 --local            what happened to this order"""
 
 
+def alone(_stage: Stage, _console: Console) -> AbstractContextManager[None]:
+    """Nothing beside the demonstration."""
+    return nullcontext()
+
+
 def run(
     orders: int,
     seed: int,
@@ -56,10 +61,11 @@ def run(
     *,
     ledger_orders: int = 60,
     complete_within_ms: int = 4_000,
+    beside: Callable[[Stage, Console], AbstractContextManager[None]] = alone,
 ) -> int:
     """Deploy, send `orders` orders and ledgers of `ledger_orders` more, wait for their ends, audit; the exit code.
 
-    An attempt has `complete_within_ms`, which is short to save time.
+    An attempt has `complete_within_ms`, which is short to save time. All of it is `beside` something else that looks.
     """
     root = Project.here().root
     console.print(OPENING.format(orders=orders, ledger_orders=ledger_orders), highlight=False)
@@ -67,6 +73,7 @@ def run(
         TemporaryDirectory(prefix="stepward-") as scratch,
         Services(Path(scratch) / "ledger.sqlite", secrets=demanded(fulfilment.agents)) as services,
         deployed(root, Path(scratch), services, console, {"complete_within_ms": complete_within_ms}) as (stage, _),
+        beside(stage, console),
     ):
         samples = root / "events" / "orders"
         acts = scenario(orders, seed, samples, stage.submitter.url)
@@ -78,8 +85,7 @@ def run(
             Play(acts, stage, services, screen, theirs).perform()
         others = {order.order_id for order in ledgers.orders}
         findings = audit(acts, stage.evidence(services.ledger, others))
-        of_ledgers = audit_ledgers(ledgers, theirs.evidence(services.ledger))
-    return _report(findings, of_ledgers, console)
+        return _report(findings, audit_ledgers(ledgers, theirs.evidence(services.ledger)), console)
 
 
 def _report(findings: Findings, of_ledgers: LedgerFindings, console: Console) -> int:

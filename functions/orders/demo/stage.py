@@ -42,6 +42,8 @@ from stepward.wiring.tasks import task_store
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
+CREDENTIALS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_DEFAULT_REGION": REGION}
+"""What only an emulator accepts."""
 WAKE_EVERY_S = 1.0
 MOST_REJECTS = 10_000
 MOST_ROWS = 100
@@ -91,12 +93,7 @@ class Stage:
 
     def type_in(self, words: Sequence[str]) -> None:
         """Run a `stepward` command, without waiting for its outcome."""
-        env = os.environ | {
-            "STEPWARD_ENDPOINT": self.endpoint,
-            "AWS_ACCESS_KEY_ID": "test",
-            "AWS_SECRET_ACCESS_KEY": "test",
-            "AWS_DEFAULT_REGION": REGION,
-        }
+        env = os.environ | CREDENTIALS | {"STEPWARD_ENDPOINT": self.endpoint}
         command = [sys.executable, "-c", "from stepward.cli.main import main; main()", *words, "--no-wait"]
         subprocess.run(command, env=env, check=True, capture_output=True, timeout=60)  # noqa: S603 - our own command
 

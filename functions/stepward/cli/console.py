@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -11,6 +13,7 @@ from stepward.cli.deployment.options import Target
 from stepward.cli.orders.commands import Who, operator
 from stepward.cli.terminal import say
 from stepward.cli.user_error import UserError
+from stepward.operator.wording.logs import Logs
 
 Port = Annotated[int, typer.Option(min=0, max=65535, help="Port on 127.0.0.1.", show_default="any that is free")]
 ReadOnly = Annotated[bool, typer.Option("--read-only", help="Refuse every command.")]
@@ -23,23 +26,32 @@ def console(target: Target, *, port: Port = 0, read_only: ReadOnly = False, who:
 
     Examples: stepward console --local · stepward console --env prod --read-only
     """
+    pages = served(target, who, read_only=read_only)
     try:
-        from stepward.console.frame import Console  # noqa: PLC0415 - `--help` must not import these
-        from stepward.console.server import serve  # noqa: PLC0415
-    except ModuleNotFoundError as error:
-        raise UserError(f"{error.name} is missing; install it: pip install 'stepward[console]'") from error
-    shown = Console(
-        connect(target),
-        target.stack,
-        operator(who),
-        target.typed,
-        production=is_production(target),
-        read_only=read_only,
-    )
-    try:
-        serve(shown, lambda address: say(f"The console of stack {target.stack}: {address}\nCtrl-C stops it."), port)
+        pages(lambda address: say(f"The console of stack {target.stack}: {address}\nCtrl-C stops it."), port)
     except OSError as error:
         raise UserError(f"port {port} of 127.0.0.1 cannot be used: {error.strerror}; choose another --port") from error
+
+
+def check_installed() -> None:
+    """Raise UserError if the console's library is missing."""
+    try:
+        from stepward.console import server  # noqa: F401, PLC0415 - `--help` must not import it
+    except ModuleNotFoundError as error:
+        raise UserError(f"{error.name} is missing; install it: pip install 'stepward[console]'") from error
+
+
+def served(target: Target, who: str, *, read_only: bool = False) -> Callable[[Callable[[str], object], int], None]:
+    """What serves the console's pages, given whom to tell the address, and a port; raises UserError."""
+    check_installed()
+    from stepward.console.frame import Console  # noqa: PLC0415 - `--help` must not import these
+    from stepward.console.server import serve  # noqa: PLC0415
+
+    connection, name, production = connect(target), operator(who), is_production(target)
+    cloud = connection.sqs.meta
+    logs = Logs(target.stack, cloud.region_name, cloud.endpoint_url if target.local or target.endpoint else "")
+    shown = Console(connection, target.stack, name, target.typed, logs, production=production, read_only=read_only)
+    return partial(serve, shown)
 
 
 def is_production(target: Target) -> bool:

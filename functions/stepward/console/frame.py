@@ -13,6 +13,7 @@ from nicegui import run, ui
 from stepward.domain.errors import StepwardError
 from stepward.domain.key import spoken
 from stepward.operator.connection import Connection
+from stepward.operator.wording.logs import Logs
 
 T = TypeVar("T")
 EVERY_S = 2.0
@@ -47,6 +48,7 @@ class Console:
     stack: str
     who: str
     typed: Callable[..., str]
+    logs: Logs
     production: bool = False
     read_only: bool = False
 
@@ -98,8 +100,11 @@ def page(console: Console, title: str) -> Iterator[None]:
         yield
 
 
-def live(load: Callable[[], T], draw: Callable[[T], object]) -> None:
-    """Draw what `load` finds, and again when it has changed; `load` may take its time, and may raise StepwardError."""
+def live(load: Callable[[], T], draw: Callable[[T], object], *, once: bool = False) -> None:
+    """Draw what `load` finds, and unless `once` again when it has changed.
+
+    `load` may take its time, and may raise StepwardError.
+    """
     box = ui.column().classes("w-full gap-4")
     with box:
         ui.spinner(size="lg").props("aria-label=Loading")
@@ -120,7 +125,7 @@ def live(load: Callable[[], T], draw: Callable[[T], object]) -> None:
             else:
                 draw(found)
 
-    ui.timer(EVERY_S, look)
+    ui.timer(EVERY_S, look, once=once)
 
 
 def failure(text: str) -> None:

@@ -5,30 +5,31 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from nicegui import run
 
-from stepward.app.convoy.dry_run import dry_run
 from stepward.console.frame import Console
-from stepward.domain.convoy.apply_command import is_done, refused
-from stepward.domain.convoy.commands import LaneCommand, RetryLane
-from stepward.domain.convoy.event import sequence_name
+from stepward.domain.convoy.commands import LaneCommand
+from stepward.domain.convoy.lane import Lane
 from stepward.domain.convoy.lane_message import LaneMessage
-from stepward.domain.errors import Rejected
-from stepward.domain.messages import Command
+from stepward.domain.errors import Misconfigured, Rejected
+from stepward.domain.messages import Command, SignalGiven
 from stepward.domain.staleness import dated, staleness
 from stepward.domain.task.decide import decide
 from stepward.domain.task.record import Loaded
 from stepward.domain.timing import Timing
-from stepward.operator.asked import CommandOutcome, asked
-from stepward.operator.lane_words import lane_state
-from stepward.operator.outcome import Seen, outcome
+from stepward.operator.asked import CommandOutcome
+from stepward.operator.outcome import LaneSeen, Seen, lane_outcome, lane_refusal, lane_seen, outcome
+from stepward.project import Project
+from stepward.wire.checked_text import cleaned
 from stepward.wire.convoy import encode_command
-from stepward.wire.order_event import stored_event
+from stepward.wire.order import check_signal
+from stepward.wire.strict_json import parse
 
 T = TypeVar("T")
 WITHIN_S, STEP_S = 10.0, 0.25
+LONGEST_NAME = 128
 
 
 def check_allowed(console: Console) -> None:
@@ -45,6 +46,29 @@ async def acting(console: Console, act: Callable[[], T]) -> T | None:
 def _permitted(console: Console, act: Callable[[], T]) -> T:
     check_allowed(console)
     return act()
+
+
+def signal_data(text: str) -> dict[str, Any]:
+    """What a signal carries; raises Rejected."""
+    data = parse(text)
+    if not isinstance(data, dict):
+        raise Rejected("data", 'give a JSON object, such as {"by": "ann"}')
+    return data
+
+
+def signal_name(console: Console, why: str) -> str:
+    """A new name for a signal, which the audit log shows: it says why it was given."""
+    return cleaned(f"{why} ({console.connection.new_id()[:8]})", LONGEST_NAME)
+
+
+def checked(signal: SignalGiven) -> SignalGiven:
+    """The signal, if its data fits the class that the project here has for it; raises Rejected."""
+    try:
+        schema = Project.here().app().signals(signal.order_id).get(signal.step)
+    except Misconfigured:
+        schema = None
+    check_signal(signal, schema)
+    return signal
 
 
 def foreseen(loaded: Loaded, command: Command, now: int) -> Sequence[str]:
@@ -103,34 +127,27 @@ def _seen(console: Console, key: str) -> Seen:
 
 async def give_lane(console: Console, command: LaneCommand) -> CommandOutcome | None:
     """The same for the lane of an order."""
-    refusal = await acting(console, partial(_sent_to_lane, console, command))
-    return refusal or await _awaited(lambda: _of_lane(console, command))
+    before = await acting(console, partial(_sent_to_lane, console, command))
+    if before is None or isinstance(before, CommandOutcome):
+        return before
+    return await _awaited(lambda: lane_outcome(command, before, lane_seen(console.connection, _lane(console, command))))
 
 
-def _sent_to_lane(console: Console, command: LaneCommand) -> CommandOutcome | None:
-    connection = console.connection
-    lane = connection.lanes.load(command.order_id)
-    if lane is None:
-        raise Rejected("orderId", "the lane is gone")
-    decode = partial(stored_event, keys=connection.deployment.keys)
-    if refusal := dry_run(connection.lanes, lane, decode, lambda held: refused(lane, held, command)):
+def _sent_to_lane(console: Console, command: LaneCommand) -> CommandOutcome | LaneSeen:
+    connection, lane = console.connection, _lane(console, command)
+    if refusal := lane_refusal(connection, lane, command):
         return CommandOutcome(applied=False, text=refusal.text)
+    before = lane_seen(connection, lane)
     message = LaneMessage(command.order_id, f"operator/{command.command_id}", encode_command(command))
     connection.lane_queue.send([message])
-    return None
+    return before
 
 
-def _of_lane(console: Console, command: LaneCommand) -> CommandOutcome | None:
-    connection, retry = console.connection, isinstance(command, RetryLane)
-    name = "convoy retry" if retry else "convoy skip"
-    event = "" if isinstance(command, RetryLane) else f"event {sequence_name(command.position)}"
-    entry = asked(name, command, event).entry((), connection.audit_log.of(command.order_id))
-    if entry and not entry.applied:
-        return CommandOutcome(applied=False, text=entry.note)
-    lane = connection.lanes.load(command.order_id)
-    if lane and (entry or is_done(lane, command)):
-        return CommandOutcome(applied=True, text=f"The lane is {lane_state(lane)}.")
-    return None
+def _lane(console: Console, command: LaneCommand) -> Lane:
+    lane = console.connection.lanes.load(command.order_id)
+    if lane is None:
+        raise Rejected("orderId", "the lane is gone")
+    return lane
 
 
 async def _awaited(look: Callable[[], CommandOutcome | None]) -> CommandOutcome | None:

@@ -12,16 +12,20 @@ from nicegui import run, ui
 
 from stepward.console.dialogs import head, unconfirmed
 from stepward.console.frame import Console, order_address, said, verbatim
-from stepward.console.giving import check_allowed
-from stepward.domain.errors import StepwardError
+from stepward.console.giving import check_allowed, checked, signal_data, signal_name
+from stepward.domain.errors import Rejected, StepwardError
+from stepward.domain.key import TaskKey
+from stepward.domain.messages import SignalGiven
 from stepward.operator import bulk
-from stepward.operator.bulk import Bulk, DryRun, Ended, Pace, Progress
+from stepward.operator.bulk import Bulk, DryRun, Ended, Pace, Progress, Subjects
+from stepward.operator.bulk_lanes import WaitingLanes
 from stepward.operator.bulk_orders import Orders
 from stepward.operator.filters import Filter
 from stepward.operator.rows import Row
 from stepward.operator.search import read_rows
 
-COMMANDS = ("resubmit", "undo", "cancel", "pause", "resume")
+COMMANDS = ("resubmit", "undo", "cancel", "pause", "resume", "signal")
+OF_LANES = ("retry",)
 MOST_SHOWN = 100
 
 
@@ -50,41 +54,57 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """What is asked for which orders: those that match `wish`, or the `marked` of them."""
+    """What is asked for which orders, or lanes: those that match `wish`, or the `marked` of them."""
 
     console: Console
     wish: Filter
     marked: frozenset[str] | None
 
-    def subjects(self, wanted: Bulk) -> Orders:
-        """The orders and the command."""
+    def subjects(self, wanted: Bulk) -> Subjects:
+        """The orders, or lanes, and the command."""
         connection = self.console.connection
+        if wanted.command in OF_LANES:
+            return WaitingLanes(connection, wanted)
         if self.marked is None:
             return Orders(connection, wanted)
         return Marked(connection, wanted, keys=tuple(sorted(self.marked)))
 
-    def foreseen(self, command: str) -> DryRun:
-        """What the command would do; raises StepwardError."""
-        return bulk.dry_run(self.subjects(Bulk(command, "dry run", self.console.who, "dry run")), self.wish)
+    def checked(self, wanted: Bulk) -> Bulk:
+        """The signal, if its data fits; raises Rejected."""
+        keys, workflow = self.console.connection.deployment.keys, self.wish.equal("workflow")
+        if not workflow and len(keys.workflows) > 1:
+            raise Rejected(
+                "where", f"a signal is of one workflow; add workflow= and one of {', '.join(keys.workflows)}"
+            )
+        key = "any" if workflow in ("", keys.default) else str(TaskKey("any", workflow))
+        checked(SignalGiven(key, wanted.step, wanted.name, wanted.data))
+        return wanted
 
-    def done(self, command: str, why: str, rate: float, going: Run) -> Sequence[Ended]:
+    def foreseen(self, wanted: Bulk) -> DryRun:
+        """What the command would do; raises StepwardError."""
+        if wanted.command == "signal" and not wanted.step:
+            raise Rejected("signal", "name the step that waits for it")
+        return bulk.dry_run(self.subjects(wanted), self.wish)
+
+    def done(self, wanted: Bulk, rate: float, going: Run) -> Sequence[Ended]:
         """Give the command to all; raises StepwardError."""
         check_allowed(self.console)
         connection = self.console.connection
-        wanted = Bulk(command, connection.new_id()[:8], self.console.who, why)
         pace = Pace(rate, going.go_on, lambda: going.stopped, connection.now, time.sleep)  # noqa: TID251 - a thread
         return bulk.run(self.subjects(wanted), self.wish, pace)
 
 
-def many(console: Console, wish: Filter, marked: frozenset[str] | None = None) -> None:
-    """Ask which command, and why; then act on all that match, or on those that are marked."""
+def many(
+    console: Console, wish: Filter, marked: frozenset[str] | None = None, commands: Sequence[str] = COMMANDS
+) -> None:
+    """Ask which of the commands, and why; then act on all that match, or on those that are marked."""
     if marked is not None and not marked:
         ui.notify("Mark an order first.")
         return
     asking = Asking(console, wish, marked)
     with ui.context.client.content, ui.dialog().props("persistent") as dialog, ui.card().classes("w-full max-w-3xl"):
-        head(console, "One command for many orders")
-        Form(asking).draw()
+        head(console, "One command for many")
+        Form(asking, commands).draw()
         ui.button("Close", on_click=dialog.close).props("flat")
     dialog.on("hide", dialog.delete)
     dialog.open()
@@ -95,14 +115,20 @@ class Form:
     """The questions, what the command would do, and how it went."""
 
     asking: Asking
+    commands: Sequence[str]
     seen: DryRun | None = None
     going: Run = field(default_factory=Run)
 
     def draw(self) -> None:
         """The questions."""
-        self.command = ui.select(list(COMMANDS), value="resubmit", label="Command", on_change=self.look).mark("command")
+        commands = list(self.commands)
+        self.command = ui.select(commands, value=commands[0], label="Command", on_change=self.look).mark("command")
+        with ui.column().classes("w-full gap-0").bind_visibility_from(self.command, "value", value="signal"):
+            self.step = ui.input("The step that waits for it", on_change=self.look).mark("step")
+            self.data = ui.input("The answer, a JSON object", value="{}").classes("w-full font-mono").mark("data")
+            self.refuse = ui.checkbox("Refuse it, for the reason below")
         self.why = ui.input("Why, for the audit log").classes("w-full").mark("why")
-        self.rate = ui.number("Orders a second", value=20, min=0.1, max=100).mark("rate")
+        self.rate = ui.number("So many a second", value=20, min=0.1, max=100).mark("rate")
         self.would = ui.column().classes("gap-1")
         self.count = ui.input("Type how many, to confirm").mark("count")
         with ui.row():
@@ -126,7 +152,7 @@ class Form:
         """Show what the command would do now."""
         self.seen = None
         try:
-            self.seen = await run.io_bound(partial(self.asking.foreseen, str(self.command.value)))
+            self.seen = await run.io_bound(partial(self.asking.foreseen, self._bulk("dry run", "dry run")))
         except StepwardError as error:
             self._tell(str(error))
             return
@@ -143,17 +169,28 @@ class Form:
         if lacking := unconfirmed(self.seen.count, self.why.value or "", self.count.value or ""):
             self._tell(lacking)
             return
-        self.button.disable()
-        self._tell("On its way …")
-        why, rate = self.why.value.strip(), max(0.1, float(self.rate.value or 20))
+        rate = max(0.1, float(self.rate.value or 20))
         try:
-            ended = await run.io_bound(partial(self.asking.done, str(self.command.value), why, rate, self.going))
+            wanted = self._bulk(self.asking.console.connection.new_id()[:8], self.why.value.strip())
+            self.button.disable()
+            self._tell("On its way …")
+            ended = await run.io_bound(partial(self.asking.done, wanted, rate, self.going))
         except StepwardError as error:
             self._tell(str(error))
             return
         self.result.clear()
         with self.result:
             _ended(ended or ())
+
+    def _bulk(self, name: str, why: str) -> Bulk:
+        """What is asked for; raises Rejected."""
+        command, who = str(self.command.value), self.asking.console.who
+        if command != "signal":
+            return Bulk(command, name, who, why)
+        step, said = (self.step.value or "").strip(), signal_name(self.asking.console, why)
+        if self.refuse.value:
+            return Bulk(command, said, who, "", step, refused=why)
+        return self.asking.checked(Bulk(command, said, who, "", step, signal_data(self.data.value or "")))
 
     def _tell(self, text: str) -> None:
         self.result.clear()

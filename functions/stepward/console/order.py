@@ -13,17 +13,19 @@ from stepward.app.scheduler.audit_log import AuditEntry
 from stepward.console.dialogs import confirmed
 from stepward.console.drawings import chart, graph
 from stepward.console.frame import Console, heading, lane_address, live, page, said, state_badge, verbatim
-from stepward.console.giving import foreseen, give
+from stepward.console.giving import checked, foreseen, give, signal_data, signal_name
 from stepward.domain.errors import Rejected
+from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.messages import OPERATORS, Cancel, Command, Pause, Resubmit, Resume, SignalGiven, Undo
 from stepward.domain.staleness import staleness
-from stepward.domain.task.notices import status_notice
-from stepward.domain.task.record import Loaded, ProcessState, StepRecord
+from stepward.domain.task.notices import notices, status_notice
+from stepward.domain.task.record import Loaded, ProcessState, StepRecord, Task
 from stepward.domain.workflow.plan import StepKind
 from stepward.operator.wording.timeline import all_records, prospects, timeline
 from stepward.operator.wording.times import clock, day_and_time
-from stepward.wire.strict_json import parse
 
+MARGIN_MS = 60_000
+"""How far the search in the logs reaches beyond the order's own times."""
 Make = Callable[[str], Command]
 """The command with this reason."""
 
@@ -135,12 +137,10 @@ def _answer(console: Console, loaded: Loaded, step: str) -> None:
         given.append(ui.checkbox("Refuse it, for the reason below"))
 
     def signal(why: str) -> Command:
-        data = parse(str(given[0].value))
-        if not isinstance(data, dict):
-            raise Rejected("data", 'give a JSON object, such as {"by": "ann"}')
-        name = console.connection.new_id()
-        made = SignalGiven(loaded.task.order_id, step, name, data, "", console.who, OPERATORS)
-        return replace(made, data={}, refused=why) if given[1].value else made
+        name, key = signal_name(console, why), loaded.task.order_id
+        if given[1].value:
+            return SignalGiven(key, step, name, {}, why, console.who, OPERATORS)
+        return checked(SignalGiven(key, step, name, signal_data(str(given[0].value)), "", console.who, OPERATORS))
 
     async def act(why: str) -> object:
         return await give(console, signal(why))
@@ -183,12 +183,28 @@ def _audit_log(entries: tuple[AuditEntry, ...]) -> None:
 def _more(console: Console, shown: Shown) -> None:
     task = shown.loaded.task
     with ui.expansion("What its submitter was told").classes("w-full"):
-        notices = [*status_notice(task, shown.now)]
-        verbatim("\n".join(map(str, notices)) or "It named no reply queue, so it was told nothing.")
+        verbatim("\n".join(told(task, shown.now)) or "It named no reply queue, so it was told nothing.")
     with ui.expansion("The order message").classes("w-full"):
         verbatim(json.dumps(shown.loaded.order, indent=2, default=str))
     with ui.expansion("Logs and commands").classes("w-full"):
         verbatim(console.typed("show", task.order_id))
-        query = f'fields @timestamp, message | filter task = "{task.order_id}" | sort @timestamp'
-        ui.label("In CloudWatch Logs Insights, over the log groups of the functions:")
-        verbatim(query)
+        times = task.created_at - MARGIN_MS, shown.now + MARGIN_MS
+        if link := console.logs.link(task.order_id, *times):
+            ui.link("Its lines in CloudWatch Logs Insights", link, new_tab=True)
+            ui.label(f"There, choose the log groups whose names begin with {console.logs.stack}-.")
+        verbatim(console.logs.command(task.order_id, *times))
+
+
+def told(task: Task, now: int) -> Iterator[str]:
+    """What its submitter was told, as far as the order says: that it was received, what was done, and its state."""
+    if not task.reply_to:
+        return
+    done = [
+        HistoryEntry(record.ended_at, HistoryKind.COMPLETED, name)
+        for name, record in task.steps.items()
+        if record.process_state is ProcessState.PROCESSED and record.ended_at is not None
+    ]
+    yield f"in the queue {task.reply_to}:"
+    for notice in sorted(notices(replace(task, revision=2), done), key=lambda each: each.at):
+        yield f"{day_and_time(notice.at)}  {notice.status} {notice.step}"
+    yield f"now: {status_notice(task, now)[-1].status}"

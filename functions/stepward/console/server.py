@@ -26,8 +26,8 @@ def build(console: Console) -> None:
     ui.page("/")(lambda: home_page(console))
 
     @ui.page("/orders")
-    def orders(where: str = "", after: str = "") -> None:
-        orders_page(console, where, after)
+    def orders(*, where: str = "", after: str = "", scan_all: bool = False) -> None:
+        orders_page(console, where, after, scan_all=scan_all)
 
     @ui.page("/orders/{key}")
     def order(key: str) -> None:

@@ -21,8 +21,10 @@ from stepward.console.frame import (
     state_badge,
     verbatim,
 )
+from stepward.console.many import OF_LANES, many
+from stepward.console.orders import wish_of
 from stepward.domain.convoy.lane import Lane
-from stepward.domain.errors import Corrupt, NotUnderstood
+from stepward.domain.errors import Corrupt, NotUnderstood, Rejected
 from stepward.domain.rejects import Reject
 from stepward.operator.connection import Connection
 from stepward.operator.lane_words import lane_state, why_it_waits
@@ -43,7 +45,20 @@ class Shown:
 def stopped_page(console: Console) -> None:
     """The page of what is stopped."""
     with page(console, "Stopped"):
+        if not console.read_only:
+            with ui.row().classes("items-center gap-2 w-full"):
+                which = ui.input("Which lanes").props('hint="All, or: state=blocked reason~price since=1d"')
+                which.classes("w-96").mark("lanes")
+                retry = ui.button("Retry all lanes that match", on_click=lambda: _retry(console, which.value or ""))
+                retry.props("dense outline no-caps")
         live(partial(_load, console), _draw)
+
+
+def _retry(console: Console, where: str) -> None:
+    try:
+        many(console, wish_of(where, console.connection.now()), commands=OF_LANES)
+    except Rejected as fault:
+        ui.notify(str(fault))
 
 
 def _load(console: Console) -> Shown:

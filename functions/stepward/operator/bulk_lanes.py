@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from hashlib import sha256
 
-from stepward.app.convoy.dry_run import dry_run
-from stepward.domain.convoy.apply_command import is_done, refused
+from stepward.domain.convoy.apply_command import is_done
 from stepward.domain.convoy.commands import RetryLane
 from stepward.domain.convoy.lane import Lane
 from stepward.domain.convoy.lane_message import LaneMessage
@@ -18,9 +16,9 @@ from stepward.operator.bulk import Bulk, End, Ended, Prepared
 from stepward.operator.connection import Connection
 from stepward.operator.filters import Filter
 from stepward.operator.lane_words import lane_state, why_it_waits
+from stepward.operator.outcome import lane_refusal
 from stepward.operator.rows import Row, row_of_lane
 from stepward.wire.convoy import encode_command
-from stepward.wire.order_event import stored_event
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +70,7 @@ class WaitingLanes:
                 yield Ended(lane.order_id, end, entry.note if entry and was_refused else "", state)
 
     def _refusal(self, lane: Lane, command: RetryLane) -> str:
-        decode = partial(stored_event, keys=self.connection.deployment.keys)
-        refusal = dry_run(self.connection.lanes, lane, decode, lambda held: refused(lane, held, command))
+        refusal = lane_refusal(self.connection, lane, command)
         return refusal.text if refusal else ""
 
     def _loaded(self, keys: Sequence[str]) -> Iterator[Lane]:

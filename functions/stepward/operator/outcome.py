@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import partial
 
+from stepward.app.convoy.dry_run import dry_run
 from stepward.app.convoy.history import stored_at_position
 from stepward.app.scheduler.audit_log import DONE_AS, AuditEntry, named
-from stepward.domain.convoy.apply_command import is_done
+from stepward.domain.convoy.apply_command import LaneRefusal, is_done, refused
 from stepward.domain.convoy.commands import LaneCommand, ReplaceEvent, RetryLane, SkipEvent
 from stepward.domain.convoy.event import StoredEvent, sequence_name
 from stepward.domain.convoy.lane import Lane
@@ -18,6 +20,7 @@ from stepward.domain.task.record import ProcessState, Task
 from stepward.operator.asked import Asked, CommandOutcome, asked
 from stepward.operator.connection import Connection
 from stepward.operator.lane_words import lane_position
+from stepward.wire.order_event import stored_event
 
 LANE_COMMANDS = {RetryLane: "retry", SkipEvent: "skip", ReplaceEvent: "replace"}
 _DONE = {RetryLane: "was tried again", SkipEvent: "was skipped", ReplaceEvent: "was replaced"}
@@ -104,6 +107,12 @@ def lane_seen(connection: Connection, lane: Lane) -> LaneSeen:
     """The lane with what stands beside it; raises StepwardError."""
     following = stored_at_position(connection.lanes, lane, lane.last + 1) if lane.last < lane.highest else None
     return LaneSeen(lane, following, connection.audit_log.of(lane.order_id))
+
+
+def lane_refusal(connection: Connection, lane: Lane, command: LaneCommand) -> LaneRefusal | None:
+    """Why the lane would refuse the command now, by its own decision; raises Transient or Corrupt."""
+    decode = partial(stored_event, keys=connection.deployment.keys)
+    return dry_run(connection.lanes, lane, decode, lambda held: refused(lane, held, command))
 
 
 def lane_outcome(command: LaneCommand, before: LaneSeen, now: LaneSeen) -> CommandOutcome | None:

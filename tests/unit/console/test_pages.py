@@ -9,14 +9,16 @@ from nicegui.testing import User
 from stepward.console.frame import order_address
 from stepward.console.giving import give, give_lane
 from stepward.console.many import Asking, Run
+from stepward.console.order import told
 from stepward.domain.convoy.commands import RetryLane
 from stepward.domain.errors import Rejected
 from stepward.domain.messages import Resubmit, Undo
 from stepward.domain.rejects import Reject
 from stepward.operator import bulk
+from stepward.operator.bulk import Bulk
 from stepward.operator.filters import Filter
 from stepward.testing.memory.queues import MemoryQueues
-from tests.unit.cli.lives import SUBMITTED
+from tests.unit.cli.lives import SUBMITTED, Life
 from tests.unit.console.visits import console, visit
 from tests.unit.operator.deployed import Deployed, failed_orders
 
@@ -37,8 +39,14 @@ def deployed() -> Deployed:
         ("/", ["What needs you, the worst first", "refused with card_declined", "payments: closed"]),
         ("/orders?where=state%3DError", ["3 shown"]),
         ("/orders?where=nonsense%3D1", ["This cannot be shown", "The fields: id"]),
-        ("/orders?where=ord-9", ["No order in flight"]),
-        (order_address("ord-00001"), ["Order ord-00001", "charge ended in Error", "Resubmit charge", "Audit log"]),
+        ("/orders?where=ord-9", ["No order was found."]),
+        ("/orders?where=customer%3Dacme", ["0 shown", "no index lists all of a customer's"]),
+        ("/orders?where=state%3DProcessed", ["no index lists the orders that are Processed", "Read the whole state"]),
+        ("/orders?where=state%3DProcessed&scan_all=true", ["0 shown, 3 read"]),
+        (
+            order_address("ord-00001"),
+            ["Order ord-00001", "charge ended in Error", "Resubmit charge", "Audit log", "in CloudWatch Logs"],
+        ),
         (order_address("ord-9"), ["there is no order ord-9 in shop"]),
         ("/stopped", ["No lane waits for you", HOSTILE]),
         ("/agents", ["payments", "breaker closed", "Its calls: go through", "Pause payments"]),
@@ -79,7 +87,7 @@ def test_a_console_that_is_read_only_gives_no_command(deployed: Deployed, *, lan
     with pytest.raises(Rejected, match="read only"):
         asyncio.run(give_lane(shown, at_lane) if lane else give(shown, order))
     with pytest.raises(Rejected, match="read only"):
-        Asking(shown, Filter(), None).done("undo", "why", 20, Run())
+        Asking(shown, Filter(), None).done(Bulk("undo", "b-1", "ann", "why"), 20, Run())
 
 
 def test_a_read_only_console_shows_no_button(deployed: Deployed) -> None:
@@ -122,3 +130,15 @@ def test_many_are_asked_only_once_their_number_is_confirmed(
 
     visit(console(deployed), act)
     assert len(sent) == 3
+
+
+def test_the_submitter_was_told_what_the_order_says() -> None:
+    life = Life("ord-1").start(0).answer("reserve", 10).answer("charge", 20, "declined")
+    assert list(told(life.task, SUBMITTED)) == []
+    lines = list(told(replace(life.task, reply_to="https://sqs/replies"), SUBMITTED))
+    assert [line.partition("  ")[2] or line for line in lines] == [
+        "in the queue https://sqs/replies:",
+        "received ",
+        "step-completed reserve",
+        "now: failed",
+    ]

@@ -9,11 +9,14 @@ from nicegui.testing.user_simulation import user_simulation
 
 from stepward.console.frame import Console
 from stepward.console.server import build
+from stepward.operator.wording.logs import Logs
 from tests.unit.operator.deployed import Deployed
 
 
 def console(deployed: Deployed) -> Console:
-    return Console(deployed.connection, "shop", "ann", lambda *words: " ".join(("stepward", *words)))
+    return Console(
+        deployed.connection, "shop", "ann", lambda *words: " ".join(("stepward", *words)), Logs("shop", "eu-west-1")
+    )
 
 
 def visit(shown: Console, act: Callable[[User], Awaitable[None]]) -> None:
