@@ -116,7 +116,7 @@ class BatchWorker:
     def _in_thread(self, record: SqsRecord, act: Act) -> bool:
         try:
             return self._accept(record, act)
-        except BaseException as error:  # noqa: BLE001 - a sys.exit(), or what asyncio cancelled, brings back no neighbour
+        except BaseException as error:  # noqa: BLE001 - such as what asyncio cancelled; it brings back no neighbour
             self.telemetry.returned(record.message_id, error)
             return False
 
