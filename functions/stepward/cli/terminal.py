@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import sys
 from decimal import Decimal
 
@@ -11,10 +12,17 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from stepward.cli.rows import Rows
 from stepward.operator.wording import times
 
-OUT = Console(markup=False, highlight=False, emoji=False)
-"""Standard output: answers."""
+_PIPE = 1_000
+OUT = Console(
+    markup=False,
+    highlight=False,
+    emoji=False,
+    width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else _PIPE,
+)
+"""Standard output: answers. A pipe is as wide as any row, so that `grep` finds what stands in one."""
 ERR = Console(markup=False, highlight=False, emoji=False, stderr=True)
 """Standard error: errors and progress, so that answers can be piped."""
 clock, day_and_time, moment, span = times.clock, times.day_and_time, times.moment, times.span
@@ -44,8 +52,8 @@ def cell(text: str, style: str = "") -> Text:
 
 
 def table(*columns: str) -> Table:
-    """An empty table whose columns fold long texts."""
-    empty = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    """An empty table that fits the width of what it is printed to."""
+    empty = Rows(box=None, padding=(0, 2, 0, 0), header_style="dim")
     for column in columns:
         empty.add_column(column, overflow="fold")
     return empty
