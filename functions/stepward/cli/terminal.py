@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import sys
 from decimal import Decimal
 
@@ -13,8 +14,14 @@ from rich.text import Text
 from stepward.cli.fitted import Fitted
 from stepward.operator.wording import times
 
-OUT = Console(markup=False, highlight=False, emoji=False)
-"""Standard output: answers."""
+_PIPE = 1_000
+OUT = Console(
+    markup=False,
+    highlight=False,
+    emoji=False,
+    width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else _PIPE,
+)
+"""Standard output: answers. A pipe is as wide as any row, so that `grep` finds what stands in one."""
 ERR = Console(markup=False, highlight=False, emoji=False, stderr=True)
 """Standard error: errors and progress, so that answers can be piped."""
 table = Fitted

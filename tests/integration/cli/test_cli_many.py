@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from stepward.cli.terminal import OUT
 from tests.integration.cli.conftest import Run, Shop
 from tests.unit.cli.lives import SUBMITTED, Life
 
@@ -95,11 +96,12 @@ def test_a_bulk_that_leaves_something_undone_does_not_end_with_0(run: Run, shop:
     assert run("undo", "ord-0", "--where", "id=ended", "--why", "x").exit_code == 2
 
 
-def test_the_status_says_what_needs_somebody(run: Run, shop: Shop) -> None:
+def test_the_status_says_what_needs_somebody(run: Run, shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "Nothing needs you." in run("status").stdout
     fail(shop, 3)
+    monkeypatch.setattr(OUT, "width", 40)
     said = run("status").stdout
     assert "line orders in Error" in said
-    assert "stepward find state=Error step=charge" in said
+    assert "        stepward find state=Error step=charge --" in said  # in one line, to be copied
     document = json.loads(run("status", "--json").stdout)
     assert [(need["what"], need["count"]) for need in document["needs"]] == [("line orders in Error", 3)]
