@@ -7,7 +7,17 @@ from functools import partial
 
 from nicegui import ui
 
-from stepward.console.frame import Console, empty, heading, lane_address, live, orders_address, page, verbatim
+from stepward.console.frame import (
+    Console,
+    empty,
+    heading,
+    lane_address,
+    live,
+    orders_address,
+    page,
+    state_badge,
+    verbatim,
+)
 from stepward.domain.coordination.breaker import Breaker, Mode
 from stepward.operator.overview import InFlight, Need, Rank, in_flight, overview
 from stepward.operator.wording.times import day_and_time, span
@@ -57,9 +67,9 @@ def _draw(console: Console, shown: Shown) -> None:
     heading("Agents")
     with ui.row().classes("gap-2"):
         for agent, breaker in shown.breakers:
-            closed = breaker.mode is Mode.CLOSED and not breaker.pause
+            is_closed = breaker.mode is Mode.CLOSED and not breaker.pause
             text = f"{agent}: paused by {breaker.pause.who}" if breaker.pause else f"{agent}: {breaker.mode}"
-            ui.badge(text, color="green-7" if closed else "red-7").classes("text-sm")
+            state_badge("closed" if is_closed else "blocked", text)
 
 
 def _figure(name: str, value: str) -> None:

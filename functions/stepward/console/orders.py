@@ -63,7 +63,7 @@ def _load(console: Console, where: str, after: str) -> Page:
 
 def _draw(where: str, marked: set[str], found: Page) -> None:
     for error in found.corrupt:
-        ui.label(f"Cannot be read: {error}").classes("text-red-500")
+        ui.label(f"Cannot be read: {error}").classes("trouble")
     if not found.rows:
         empty("No order in flight or in need of you matches. An order that has ended is found by its id.")
     else:
