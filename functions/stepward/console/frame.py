@@ -91,8 +91,8 @@ def page(console: Console, title: str) -> Iterator[None]:
         for name, address in PLACES.items():
             ui.link(name, address)
         ui.space()
-        wanted = ui.input(placeholder="Order id, or a filter").props("dense dark standout aria-label='Order id, or a filter'")
-        wanted.classes("w-72").mark("search")
+        wanted = ui.input(placeholder="Order id, or a filter").classes("w-72").mark("search")
+        wanted.props("dense dark standout aria-label='Order id, or a filter'")
         wanted.on("keydown.enter", lambda: ui.navigate.to(orders_address(wanted.value or "")))
         ui.label(f"{console.who}{', read only' if console.read_only else ''}")
     ui.keyboard(lambda event: wanted.run_method("focus") if event.key == "/" and event.action.keyup else None)
