@@ -13,8 +13,8 @@ from stepward.cli.orders.json_documents import reject_document
 from stepward.cli.orders.tables import reject_view, rejects_table
 from stepward.cli.terminal import OUT, print_json, print_raw, say
 from stepward.cli.user_error import UserError
-from stepward.domain.rejects import OF_LANE, OF_LEDGER, Reject
-from stepward.stack_outputs import Deployment
+from stepward.domain.rejects import Reject
+from stepward.operator.wording.rejects import sent_again
 
 MessageId = Annotated[str, typer.Argument(metavar="MESSAGE", help="Show this message: its id, or the start of it.")]
 Limit = Annotated[int, typer.Option(min=1, help="How many messages to list at most.")]
@@ -47,26 +47,10 @@ def rejects(
     elif message:
         OUT.print(reject_view(shown[0]))
         say(f"  {target.typed('rejects', shown[0].message_id, '--body')} > order.json")
-        if again := _sent_again(target, connection.deployment, shown[0]):
-            say(f"  {again}")
+        if again := sent_again(connection.deployment, shown[0]):
+            say(f"  {target.typed(*again)}")
     else:
         _list(target, shown, more=more)
-
-
-def _sent_again(target: Target, parts: Deployment, reject: Reject) -> str:
-    """The command that sends the corrected message; "" if it is one between the parts, which nobody sends."""
-    orders, *ledgers = (
-        url.rpartition("/")[2]
-        for url in (parts.orders_queue_url, parts.ledgers_queue_url, *parts.customer_ledger_queue_urls.values())
-    )
-    if reject.source == orders:
-        return target.typed("send", "order.json")
-    if reject.source in ledgers:
-        return target.typed("ledger", "send", "order.json")
-    of_ledger, customer = reject.source.startswith(OF_LEDGER), reject.source.removeprefix(OF_LEDGER)
-    if of_ledger or reject.source in {OF_LANE, parts.order_events_queue_url.rpartition("/")[2]}:
-        return target.typed("ledger", "send", "order.json", "--customer", customer if of_ledger else "CUSTOMER")
-    return ""
 
 
 def _list(target: Target, shown: Sequence[Reject], *, more: bool) -> None:

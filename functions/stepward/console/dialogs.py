@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 
-from nicegui import ui
+from nicegui import run, ui
 
 from stepward.app.scheduler.audit_log import LONGEST_TEXT
 from stepward.console.frame import Console, verbatim
@@ -55,6 +56,18 @@ def confirmed(
             close = ui.button("Leave it", on_click=dialog.close).props("flat")
     dialog.on("hide", dialog.delete)
     dialog.open()
+
+
+def edited(label: str, text: str, check: Callable[[str], str]) -> Callable[[], str]:
+    """A field for a text, and below it what `check` says of it while it is written; what is in the field."""
+    field = ui.textarea(label, value=text).props("autogrow").classes("w-full font-mono").mark("body")
+    note = ui.label().classes("whitespace-pre-wrap").mark("check")
+
+    async def look() -> None:
+        note.set_text(await run.io_bound(partial(check, str(field.value))) or "")
+
+    field.on_value_change(look)
+    return lambda: str(field.value)
 
 
 def head(console: Console, title: str) -> None:

@@ -134,7 +134,7 @@ def live(load: Callable[[], T], draw: Callable[[T], object], *, once: bool = Fal
             else:
                 draw(found)
 
-    ui.timer(EVERY_S, look, once=once)
+    ui.timer(0 if once else EVERY_S, look, once=once)
 
 
 def failure(text: str) -> None:

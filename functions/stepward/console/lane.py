@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 
-from nicegui import run, ui
+from nicegui import ui
 
 from stepward.app.convoy.dry_run import read_event
 from stepward.app.convoy.history import history, unsequenced_seen, waiting
-from stepward.console.dialogs import confirmed
+from stepward.console.dialogs import confirmed, edited
 from stepward.console.frame import Console, live, order_address, page, said, state_badge, verbatim
 from stepward.console.giving import give_lane
 from stepward.domain.convoy.commands import LaneCommand, ReplaceEvent, RetryLane, SkipEvent
@@ -104,27 +104,22 @@ def _button(console: Console, title: str, note: str, make: Callable[[str], LaneC
 
 def _ask_replacement(console: Console, shown: Shown) -> None:
     """Have the event edited; while that goes on, tell whether the lane would take it."""
-    written: list[ui.textarea] = []
+    written: list[Callable[[], str]] = []
+    make = partial(replacement, console, shown.lane.order_id, shown.position)
 
-    def command(why: str) -> LaneCommand:
-        return replacement(console, shown.lane.order_id, shown.position, str(written[0].value), why)
-
-    def extra() -> None:
-        body = ui.textarea("The event, a JSON object", value=_body(shown)).props(
-            "autogrow input-style='max-height:50vh'"
-        )
-        written.append(body.classes("w-full font-mono").mark("body"))
-        check = ui.label().classes("whitespace-pre-wrap").mark("check")
-
-        async def look() -> None:
-            refusal = await run.io_bound(lambda: lane_refusal(console.connection, shown.lane, command("")))
-            check.set_text(f"It would be refused: {refusal.text}" if refusal else "The lane would take it.")
-
-        body.on_value_change(look)
+    def check(text: str) -> str:
+        refusal = lane_refusal(console.connection, shown.lane, make(text, ""))
+        return f"It would be refused: {refusal.text}" if refusal else "The lane would take it."
 
     title = f"Replace event {sequence_name(shown.position)}"
     note = "The old event, if there is one, goes to the rejects. The new one is applied, and those behind it follow."
-    confirmed(console, title, [note], lambda why: give_lane(console, command(why)), extra)
+    confirmed(
+        console,
+        title,
+        [note],
+        lambda why: give_lane(console, make(written[0](), why)),
+        lambda: written.append(edited("The event, a JSON object", _body(shown), check)),
+    )
 
 
 def replacement(console: Console, order: str, position: int, text: str, why: str) -> LaneCommand:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 
 from nicegui import ui
 
+from stepward.adapters.sqs.delivery import Outgoing
+from stepward.console.dialogs import confirmed, edited
 from stepward.console.frame import (
     Console,
+    command_line,
     dead_letters_address,
     empty,
     heading,
@@ -21,14 +24,18 @@ from stepward.console.frame import (
     state_badge,
     verbatim,
 )
+from stepward.console.giving import acting
 from stepward.console.many import OF_LANES, many
 from stepward.console.orders import wish_of
 from stepward.domain.convoy.lane import Lane
 from stepward.domain.errors import Corrupt, NotUnderstood, Rejected
 from stepward.domain.rejects import Reject
+from stepward.operator.asked import CommandOutcome
 from stepward.operator.connection import Connection
 from stepward.operator.lane_words import lane_state, why_it_waits
+from stepward.operator.wording.rejects import is_of_orders, sent_again
 from stepward.operator.wording.times import day_and_time
+from stepward.wire.order import accept
 
 MOST_LANES, MOST_REJECTS = 50, 20
 
@@ -51,7 +58,7 @@ def stopped_page(console: Console) -> None:
                 which.classes("w-96").mark("lanes")
                 retry = ui.button("Retry all lanes that match", on_click=lambda: _retry(console, which.value or ""))
                 retry.props("dense outline no-caps")
-        live(partial(_load, console), _draw)
+        live(partial(_load, console), partial(_draw, console))
 
 
 def _retry(console: Console, where: str) -> None:
@@ -88,7 +95,7 @@ def _dead(connection: Connection) -> Iterator[tuple[str, int]]:
         yield name, DeadLetterQueue(connection.sqs, urls.dead).depth()
 
 
-def _draw(shown: Shown) -> None:
+def _draw(console: Console, shown: Shown) -> None:
     heading("Lanes that wait for you, the longest first")
     for each in shown.lanes:
         with ui.row().classes("items-center gap-3"):
@@ -113,5 +120,47 @@ def _draw(shown: Shown) -> None:
         ):
             ui.label(f"from {reject.source}, message {reject.message_id}")
             verbatim(reject.body)
+            _sending(console, reject)
     if not shown.rejects:
         empty("No message was rejected in the last two weeks.")
+
+
+def _sending(console: Console, reject: Reject) -> None:
+    """How the corrected message is sent: from here if it is an order's, else by a command."""
+    parts = console.connection.deployment
+    if is_of_orders(parts, reject) and not console.read_only:
+        button = ui.button("Correct and send", on_click=partial(_correct, console, reject))
+        button.props("dense outline no-caps")
+    elif words := sent_again(parts, reject):
+        command_line("rejects", reject.message_id, "--body", console=console)
+        command_line(*words, console=console)
+
+
+def _correct(console: Console, reject: Reject) -> None:
+    written: list[Callable[[], str]] = []
+    keys = console.connection.deployment.keys
+
+    def check(text: str) -> str:
+        try:
+            accept(text, keys=keys)
+        except Rejected as fault:
+            return f"It would be rejected: {fault}"
+        return "It has what all orders must have."
+
+    confirmed(
+        console,
+        "Send the corrected message",
+        ["Submission takes it as any other. An order counts once, so sending it twice is harmless."],
+        lambda _: send_order(console, written[0]()),
+        lambda: written.append(edited("The order message, a JSON object", reject.body, check)),
+        asks_why=False,
+    )
+
+
+async def send_order(console: Console, text: str) -> CommandOutcome | None:
+    """Send an order message; raises StepwardError."""
+    connection = console.connection
+    accept(text, keys=connection.deployment.keys)
+    send = partial(connection.sender.send, connection.deployment.orders_queue_url, [Outgoing(text)])
+    await acting(console, send)
+    return CommandOutcome(applied=True, text="It was sent. If Submission rejects it again, it stands here again.")

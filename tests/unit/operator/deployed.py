@@ -86,6 +86,10 @@ def connected(
         dead_letters={},
         shards=1,
         customer_index_since="",
+        orders_queue_url="https://sqs/orders",
+        ledgers_queue_url="https://sqs/ledgers",
+        customer_ledger_queue_urls={},
+        order_events_queue_url="https://sqs/order-events",
     )
     twins: dict[str, Any] = {
         "deployment": deployment,
