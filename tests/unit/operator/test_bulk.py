@@ -92,7 +92,7 @@ def test_a_dry_run_says_how_many_of_which_kinds_the_oldest_and_why(desk: Desk) -
     assert not desk.engine.pump.lines["scheduler"].queue.waiting
 
 
-@pytest.mark.parametrize("count", [depth(2_000, 60)])
+@pytest.mark.parametrize("count", [depth(10_000, 60)])
 def test_all_that_match_run_again_and_each_effect_stands_once(desk: Desk, count: int) -> None:
     """O2: each order's audit log names the bulk, and the same bulk again has nothing to do."""
     desk.fail(count)
