@@ -21,9 +21,12 @@ class Rows(Table):
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """The form that fits."""
         texts = [[str(column.header), *map(str, column.cells)] for column in self.columns]
-        needed = [max(map(_longest_word, each)) for each in texts]
-        needed = [*needed[:1], *(min(_LONGEST_WORD, most) for most in needed[1:])]
-        widths = _shrunk([max(map(_longest_line, each)) for each in texts], needed, options.max_width)
+        lines, words = ([max(map(longest, each)) for each in texts] for longest in (_longest_line, _longest_word))
+        needed = [
+            line if column.no_wrap else word if column is self.columns[0] else min(_LONGEST_WORD, word)
+            for column, line, word in zip(self.columns, lines, words, strict=True)
+        ]
+        widths = _shrunk(lines, needed, options.max_width)
         if widths or any(not isinstance(it, Text | str) for column in self.columns for it in column.cells):
             for column, width in zip(self.columns, widths, strict=bool(widths)):
                 column.width = width

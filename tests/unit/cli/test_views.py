@@ -32,7 +32,7 @@ def view(life: Life, width: int = 120) -> str:
     return printed(order_view(life.loaded), width)
 
 
-@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("width", [60, 80, 120])
 def test_an_order_shows_state_steps_and_timeline_within_the_width(width: int) -> None:
     text = view(recovered(), width)
 
@@ -161,3 +161,20 @@ def test_a_reject_shows_the_size_of_its_body_but_not_the_body() -> None:
 
     assert "13 characters" in text
     assert "secret" not in text
+
+
+def test_an_order_on_a_narrow_screen_has_lines_in_place_of_columns() -> None:
+    """O1: a telephone shows 40 columns; no word is cut."""
+    text = view(recovered(), 40)
+
+    assert max(len(line.rstrip()) for line in text.splitlines()) <= 40
+    assert "Attempt" not in text
+    assert set(view(recovered(), 200).split()) - set(text.split()) <= {
+        "Step",
+        "State",
+        "Attempt",
+        "Failures",
+        "Outcome",
+        "Locked",
+        "Complete",
+    }

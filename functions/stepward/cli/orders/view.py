@@ -11,6 +11,7 @@ from rich.text import Text
 from stepward.app.agent.breakers import Breakers
 from stepward.cli.agents import defects
 from stepward.cli.deployment.options import Target
+from stepward.cli.rows import Rows
 from stepward.cli.terminal import cell, clock, day_and_time, json_text, moment, printable, span, table
 from stepward.domain.coordination.breaker import Mode
 from stepward.domain.key import spoken
@@ -125,7 +126,7 @@ def _when(at: int | None, task: Task) -> str:
 
 
 def _timeline(task: Task, plan: Plan) -> RenderableType:
-    grid = Table.grid(padding=(0, 2))
+    grid = Rows.grid(padding=(0, 2))
     grid.add_column(no_wrap=True)
     grid.add_column(justify="right", no_wrap=True)
     grid.add_column()
