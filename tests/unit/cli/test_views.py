@@ -32,7 +32,7 @@ def view(life: Life, width: int = 120) -> str:
     return printed(order_view(life.loaded), width)
 
 
-@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize("width", [80, 120])
 def test_an_order_shows_state_steps_and_timeline_within_the_width(width: int) -> None:
     text = view(recovered(), width)
 
