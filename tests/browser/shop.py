@@ -25,7 +25,7 @@ from stepward.operator.connection import Connection
 from stepward.project import Project
 
 ROOT = Project.here().root
-FAILED = 16
+FAILED = 17
 RETURN = "returns~~ret-1"
 
 
