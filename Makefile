@@ -26,6 +26,8 @@ VENV := .venv/.ready
 LOCAL := .venv-local/.ready
 CHAOS := .venv-chaos/.ready
 DOCS := .venv-docs/.ready
+BROWSER := build/browser/tools/.ready
+BROWSE = PYTHONPATH=build/browser/tools .venv/bin/python -m pytest -p no:xdist --maxfail 3
 UV := .venv-tools/bin/uv --quiet
 COMPILE := $(UV) pip compile --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock"
 # The CDK command needs Node, which the environment has. The wheel's own npx does not find its parts; its script does.
@@ -34,7 +36,7 @@ NPX = node="$(NODE_HOME)"; PATH="$$node/bin:$$PATH" node "$$node/lib/node_module
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help env local-env chaos-env demo local test lab bench dist docs pictures profile simulate crash-points guards chaos soak races fuzz wheels tutorial check format synth bootstrap deploy lock clean
+.PHONY: help env local-env chaos-env demo local test browser-test lab bench dist docs pictures profile simulate crash-points guards chaos soak races fuzz wheels tutorial check format synth bootstrap deploy lock clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -47,6 +49,9 @@ local: $(VENV) $(LOCAL) ## deploy the stack on this machine and stay up
 
 test: $(VENV) $(LOCAL) ## run every test, and a sample of the failure lab
 	@.venv/bin/python -m pytest -n $(WORKERS) --dist loadgroup $(TESTS)
+
+browser-test: $(VENV) $(LOCAL) $(BROWSER) ## use the console in a real browser; it needs Chromium and its driver
+	@$(BROWSE) $(or $(TESTS),tests/browser)
 
 lab: $(VENV) $(LOCAL) ## run every instrument of the failure lab in full depth (TESTS=folder: one of them)
 	@LAB=1 .venv/bin/python -m pytest -n $(WORKERS) --dist loadgroup $(or $(TESTS),$(INSTRUMENTS))
@@ -133,6 +138,7 @@ chaos-env: $(CHAOS) ## install the proxy that makes AWS fail into .venv-chaos
 lock: $(TOOLS) ## pin the newest allowed versions, with hashes, in requirements/
 	@$(COMPILE) --upgrade pyproject.toml -o requirements/functions.txt
 	@$(COMPILE) --upgrade pyproject.toml --extra console --extra new --extra testing --group dev -c requirements/functions.txt -o requirements/dev.txt
+	@$(COMPILE) --upgrade --group browser -c requirements/dev.txt -o requirements/browser.txt
 	@for group in local chaos docs uv bench; do $(COMPILE) --upgrade --group $$group -o requirements/$$group.txt || exit; done
 
 clean: ## remove everything that the other commands made
@@ -160,4 +166,10 @@ $(LOCAL) $(CHAOS) $(DOCS): .venv-%/.ready: requirements/%.txt $(TOOLS)
 	@echo "installing the $* environment into .venv-$*"
 	@[ -x .venv-$*/bin/python ] || $(UV) venv --python .venv-tools/bin/python .venv-$*
 	@$(UV) pip sync --python .venv-$*/bin/python --require-hashes requirements/$*.txt
+	@touch $@
+
+$(BROWSER): requirements/browser.txt $(VENV)
+	@echo "installing the driver of the browser into $(@D)"
+	@rm -rf $(@D)
+	@$(UV) pip install --python .venv/bin/python --target $(@D) --no-deps --require-hashes -r requirements/browser.txt
 	@touch $@

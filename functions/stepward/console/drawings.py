@@ -12,7 +12,7 @@ from stepward.operator.wording.times import clock
 
 _FILLS = {
     ProcessState.PROCESSING: "#f59e0b",
-    ProcessState.PROCESSED: "#16a34a",
+    ProcessState.PROCESSED: "#15803d",
     ProcessState.ERROR: "#dc2626",
     ProcessState.STOPPED: "#9ca3af",
     ProcessState.SKIPPED: "#9ca3af",

@@ -17,23 +17,31 @@ from stepward.operator.wording.logs import Logs
 
 T = TypeVar("T")
 EVERY_S = 2.0
+_BAD, _WAITS, _GOOD, _QUIET = "red-9", "amber-8", "green-9", "grey-8"
 COLOURS = {
-    "Pending": "grey-6",
-    "Processing": "amber-8",
-    "Processed": "green-7",
-    "Error": "red-7",
-    "Stopped": "grey-5",
-    "Skipped": "grey-5",
-    "Undoing": "amber-8",
-    "Undone": "cyan-8",
-    "UndoFailed": "red-7",
-    "blocked": "red-7",
-    "gap": "amber-8",
-    "idle": "amber-8",
-    "breaker closed": "green-7",
-    "breaker half-open": "amber-8",
-    "breaker open": "red-7",
+    "Processing": _WAITS,
+    "Processed": _GOOD,
+    "Error": _BAD,
+    "Undoing": _WAITS,
+    "Undone": "cyan-10",
+    "UndoFailed": _BAD,
+    "blocked": _BAD,
+    "gap": _WAITS,
+    "idle": _WAITS,
+    "breaker closed": _GOOD,
+    "breaker half-open": _WAITS,
+    "breaker open": _BAD,
 }
+_STYLE = """
+a { --q-primary: #1d4ed8; color: #1d4ed8 }
+.body--dark a { color: #93c5fd }
+.body--dark :is(a, .q-btn--outline, .q-btn--flat, .q-field) { --q-primary: #93c5fd }
+header a, .body--dark header a { color: inherit }
+.trouble { color: #b91c1c }
+.body--dark .trouble { color: #fca5a5 }
+body.body--light { background: #fff }
+"""
+"""Links and buttons that can be read on both grounds."""
 PLACES = {"Home": "/", "Orders": "/orders", "Stopped": "/stopped", "Agents": "/agents"}
 
 
@@ -83,16 +91,17 @@ def page(console: Console, title: str) -> Iterator[None]:
     """A page with the bar on top; what is made in the block stands below it."""
     ui.page_title(f"{title} · {console.stack} · Stepward")
     ui.dark_mode(None)
+    ui.add_css(_STYLE)
     ui.colors(primary="#b91c1c" if console.production else "#1e3a5f")
     with ui.header().classes("items-center gap-4 px-4 py-2"):
         ui.label(f"Stepward · {console.stack}").classes("text-lg font-bold")
         if console.production:
             ui.badge("PRODUCTION", color="yellow", text_color="black").props("aria-label='This is production'")
         for name, address in PLACES.items():
-            ui.link(name, address).classes("text-white")
+            ui.link(name, address)
         ui.space()
-        wanted = ui.input(placeholder="Order id, or a filter").props("dense dark standout autofocus=false")
-        wanted.classes("w-72").mark("search")
+        wanted = ui.input(placeholder="Order id, or a filter").classes("w-72").mark("search")
+        wanted.props("dense dark standout aria-label='Order id, or a filter'")
         wanted.on("keydown.enter", lambda: ui.navigate.to(orders_address(wanted.value or "")))
         ui.label(f"{console.who}{', read only' if console.read_only else ''}")
     ui.keyboard(lambda event: wanted.run_method("focus") if event.key == "/" and event.action.keyup else None)
@@ -146,14 +155,15 @@ def heading(text: str) -> None:
     ui.label(text).classes("text-base font-bold mt-2").props("role=heading aria-level=2")
 
 
-def state_badge(state: str) -> None:
-    """A state, coloured."""
-    ui.badge(state, color=COLOURS.get(state, "grey-7")).classes("text-sm")
+def state_badge(state: str, text: str = "") -> None:
+    """A state, or a text about it, in the colour of the state."""
+    colour = COLOURS.get(state, _QUIET)
+    ui.badge(text or state, color=colour, text_color="black" if colour == _WAITS else "white").classes("text-sm")
 
 
 def verbatim(text: str) -> None:
     """A text as it is, in letters of one width."""
-    ui.label(text).classes("whitespace-pre-wrap break-all font-mono text-xs")
+    ui.label(text).classes("whitespace-pre-wrap font-mono text-xs").style("overflow-wrap: anywhere")
 
 
 def command_line(*words: str, console: Console) -> None:

@@ -16,6 +16,7 @@ from stepward.console.frame import (
     live,
     orders_address,
     page,
+    state_badge,
     verbatim,
 )
 from stepward.domain.coordination.breaker import Breaker, Mode
@@ -67,10 +68,10 @@ def _draw(console: Console, shown: Shown) -> None:
     heading("Agents")
     with ui.row().classes("gap-2"):
         for agent, breaker in shown.breakers:
-            closed = breaker.mode is Mode.CLOSED and not breaker.pause
+            is_closed = breaker.mode is Mode.CLOSED and not breaker.pause
             text = f"{agent}: paused by {breaker.pause.who}" if breaker.pause else f"{agent}: {breaker.mode}"
             with ui.link(target="/agents"):
-                ui.badge(text, color="green-7" if closed else "red-7").classes("text-sm")
+                state_badge("breaker closed" if is_closed else "blocked", text)
 
 
 def _figure(name: str, value: str) -> None:

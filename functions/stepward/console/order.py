@@ -81,7 +81,7 @@ def _draw(console: Console, shown: Shown) -> None:
     heading("Timeline")
     with ui.column().classes("gap-0"):
         for each in timeline(task, plan):
-            ui.label(f"{clock(each.at)}  {each.text}").classes("font-mono text-xs" + " text-red-500" * each.trouble)
+            ui.label(f"{clock(each.at)}  {each.text}").classes("font-mono text-xs" + " trouble" * each.trouble)
     heading("Audit log")
     _audit_log(shown.audit_log)
     _more(console, shown)

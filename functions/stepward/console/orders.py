@@ -86,7 +86,7 @@ def _load(console: Console, where: str, after: str, *, scan_all: bool) -> Shown:
 def _draw(where: str, marked: set[str], shown: Shown) -> None:
     found = shown.page
     for error in found.corrupt:
-        ui.label(f"Cannot be read: {error}").classes("text-red-500")
+        ui.label(f"Cannot be read: {error}").classes("trouble")
     if not found.rows:
         empty("No order was found.")
     else:

@@ -100,7 +100,7 @@ def _draw(console: Console, shown: Shown) -> None:
     for each in shown.lanes:
         with ui.row().classes("items-center gap-3"):
             if isinstance(each, str):
-                ui.label(f"Cannot be read: {each}").classes("text-red-500")
+                ui.label(f"Cannot be read: {each}").classes("trouble")
                 continue
             ui.link(said(each.order_id), lane_address(each.order_id))
             state_badge(lane_state(each))
