@@ -152,6 +152,7 @@ class Form:
     async def look(self) -> None:
         """Show what the command would do now."""
         self.seen = None
+        self.result.clear()
         try:
             self.seen = await run.io_bound(partial(self.asking.foreseen, self._bulk("dry run", "dry run")))
         except StepwardError as error:
