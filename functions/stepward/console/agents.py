@@ -49,7 +49,7 @@ def _draw(console: Console, shown: Shown) -> None:
                     _buttons(console, agent, breaker)
             ui.label(f"Its calls: {calls(breaker, console.connection.now())}.")
             for sentence in (*([f"Paused {paused(breaker.pause)}"] if breaker.pause else ()), *defects(agent, breaker)):
-                ui.label(sentence).classes("text-red-500 break-all")
+                ui.label(sentence).classes("trouble break-words")
 
 
 def _buttons(console: Console, agent: str, breaker: Breaker) -> None:

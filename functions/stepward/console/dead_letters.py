@@ -91,9 +91,10 @@ class Letters:
         confirmed(
             self.console,
             f"Redrive {self.queue}",
-            [*will_do, "The cause must be mended, or the messages come back."],
+            ["What becomes of them:", *will_do, "The cause must be mended, or the messages come back."],
             partial(redriven, self.console, asked),
             count=count,
+            what="messages",
         )
 
     def _read(self) -> list[Opened]:

@@ -25,10 +25,11 @@ def confirmed(
     *,
     asks_why: bool = True,
     count: int = 1,
+    what: str = "orders",
 ) -> None:
     """Tell what the command would do, ask why, run `act` with the reason, and show what came of it.
 
-    If it is for more than one, their `count` has to be typed.
+    If it is for more than one, the `count` of `what` it is for has to be typed.
     """
     with ui.context.client.content, ui.dialog() as dialog, ui.card().classes("w-full max-w-2xl"):
         head(console, title)
@@ -37,12 +38,12 @@ def confirmed(
         extra()
         why = ui.input("Why, for the audit log").props("autofocus").classes("w-full").mark("why")
         why.set_visibility(asks_why)
-        typed = ui.input("Type how many, to confirm").mark("count")
+        typed = ui.input("Type how many, to confirm").classes("w-64").mark("count")
         typed.set_visibility(count > 1)
         result = ui.label().classes("whitespace-pre-wrap").mark("result")
 
         async def go() -> None:
-            if lacking := unconfirmed(count, (why.value or "") if asks_why else "none", typed.value or ""):
+            if lacking := unconfirmed(count, what, (why.value or "") if asks_why else "none", typed.value or ""):
                 result.set_text(lacking)
                 return
             button.disable()
@@ -67,6 +68,7 @@ def edited(label: str, text: str, check: Callable[[str], str]) -> Callable[[], s
         note.set_text(await run.io_bound(partial(check, str(field.value))) or "")
 
     field.on_value_change(look)
+    ui.timer(0, look, once=True)
     return lambda: str(field.value)
 
 
@@ -77,12 +79,12 @@ def head(console: Console, title: str) -> None:
         ui.badge("PRODUCTION", color="red")
 
 
-def unconfirmed(count: int, why: str, typed: str) -> str:
+def unconfirmed(count: int, what: str, why: str, typed: str) -> str:
     """What has to be given before a command for so many is; empty if nothing."""
     if not why.strip():
         return "Give a reason, in a few words."
     if count > 1 and typed.strip() != str(count):
-        return f"This is for {count}: type {count} to confirm."
+        return f"This is for {count} {what}: type {count} to confirm."
     return ""
 
 

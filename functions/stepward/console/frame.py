@@ -163,7 +163,7 @@ def state_badge(state: str, text: str = "") -> None:
 
 def verbatim(text: str) -> None:
     """A text as it is, in letters of one width."""
-    ui.label(text).classes("whitespace-pre-wrap break-all font-mono text-xs")
+    ui.label(text).classes("whitespace-pre-wrap font-mono text-xs").style("overflow-wrap: anywhere")
 
 
 def command_line(*words: str, console: Console) -> None:

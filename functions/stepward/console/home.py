@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from functools import partial
 
@@ -24,6 +25,8 @@ from stepward.operator.overview import InFlight, Need, Rank, in_flight, overview
 from stepward.operator.wording.times import day_and_time, span
 
 _COLOURS = {Rank.GAP: "border-amber-500", Rank.WAITS: "border-amber-500", Rank.REJECTS: "border-amber-500"}
+
+_PLACES = {"agents": "/agents", "list": "/orders", "rejects": "/stopped", "convoy": "/stopped"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,7 @@ def _card(console: Console, need: Need) -> None:
     with ui.card().classes(f"w-full border-l-4 {_COLOURS.get(need.rank, 'border-red-600')} gap-1 p-3"):
         with ui.row().classes("items-center gap-3"):
             ui.label(f"{need.count:,}{'+' * need.more}").classes("text-xl font-bold")
-            ui.link(need.what, _address(need))
+            ui.link(need.what, address) if (address := _address(need)) else ui.label(need.what)
             if need.since:
                 ui.label(f"since {day_and_time(need.since)}").classes("opacity-70")
         ui.label(need.reason).classes("break-all")
@@ -93,17 +96,15 @@ def _card(console: Console, need: Need) -> None:
 
 
 def _address(need: Need) -> str:
-    """The page that looks closer."""
+    """The page that looks closer; "" if none does."""
     match need.words:
-        case ("find", "--where", where):
-            return orders_address(where)
+        case ("find", *conditions):
+            return orders_address(shlex.join(conditions))
         case ("convoy", "show", key):
             return lane_address(key)
-        case ("agents", *_):
-            return "/agents"
         case ("dead-letters", "show", queue):
             return dead_letters_address(queue)
-        case ("list", *_):
-            return orders_address("")
+        case (first, *_):
+            return _PLACES.get(first, "")
         case _:
-            return "/stopped"
+            return ""

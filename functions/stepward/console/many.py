@@ -122,15 +122,16 @@ class Form:
     def draw(self) -> None:
         """The questions."""
         commands = list(self.commands)
-        self.command = ui.select(commands, value=commands[0], label="Command", on_change=self.look).mark("command")
+        self.command = ui.select(commands, value=commands[0], label="Command", on_change=self.look)
+        self.command.classes("w-48").mark("command")
         with ui.column().classes("w-full gap-0").bind_visibility_from(self.command, "value", value="signal"):
             self.step = ui.input("The step that waits for it", on_change=self.look).mark("step")
             self.data = ui.input("The answer, a JSON object", value="{}").classes("w-full font-mono").mark("data")
             self.refuse = ui.checkbox("Refuse it, for the reason below")
         self.why = ui.input("Why, for the audit log").classes("w-full").mark("why")
-        self.rate = ui.number("So many a second", value=20, min=0.1, max=100).mark("rate")
+        self.rate = ui.number("So many a second", value=20, min=0.1, max=100).classes("w-48").mark("rate")
         self.would = ui.column().classes("gap-1")
-        self.count = ui.input("Type how many, to confirm").mark("count")
+        self.count = ui.input("Type how many, to confirm").classes("w-64").mark("count")
         with ui.row():
             self.button = ui.button("Do it", on_click=self.go).mark("go")
             ui.button("Stop", on_click=self.stop).props("outline").mark("stop")
@@ -151,6 +152,7 @@ class Form:
     async def look(self) -> None:
         """Show what the command would do now."""
         self.seen = None
+        self.result.clear()
         try:
             self.seen = await run.io_bound(partial(self.asking.foreseen, self._bulk("dry run", "dry run")))
         except StepwardError as error:
@@ -166,7 +168,8 @@ class Form:
         if self.seen is None:
             self._tell("What it would do is not known yet.")
             return
-        if lacking := unconfirmed(self.seen.count, self.why.value or "", self.count.value or ""):
+        what = "lanes" if self.command.value in OF_LANES else "orders"
+        if lacking := unconfirmed(self.seen.count, what, self.why.value or "", self.count.value or ""):
             self._tell(lacking)
             return
         rate = max(0.1, float(self.rate.value or 20))

@@ -142,3 +142,32 @@ def test_the_submitter_was_told_what_the_order_says() -> None:
         "step-completed reserve",
         "now: failed",
     ]
+
+
+def test_a_signal_for_many_is_of_one_workflow_and_names_its_step(deployed: Deployed) -> None:
+    async def act(user: User) -> None:
+        await user.open("/orders?where=workflow%3Dline")
+        await user.should_see("3 shown", retries=20)
+        user.find(marker="every").click()
+        await user.should_see("It would be given to 3:", retries=20)
+        user.find(marker="command").click()
+        user.find("signal").click()
+        await user.should_see("name the step that waits for it", retries=20)
+        user.find(marker="step").type("approval")
+        await user.should_see("3  refused: 'approval'", retries=20)
+
+    visit(console(deployed), act)
+    given = Bulk("signal", "b-1", "ann", "", "approval", {"by": "ann"})
+    with pytest.raises(Rejected, match="one of line, gifts"):
+        Asking(console(deployed), Filter(), None).checked(given)
+    assert Asking(console(deployed), Filter.parse("workflow=gifts"), None).checked(given) == given
+
+
+def test_what_needs_somebody_leads_to_the_orders_that_do(deployed: Deployed) -> None:
+    async def act(user: User) -> None:
+        await user.open("/")
+        await user.should_see("line orders in Error", retries=20)
+        user.find("line orders in Error").click()
+        await user.should_see("3 shown", retries=20)
+
+    visit(console(deployed), act)
