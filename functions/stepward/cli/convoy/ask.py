@@ -42,7 +42,8 @@ def lane_outcome(command: LaneCommand, before: LaneSeen, now: LaneSeen) -> Comma
         return CommandOutcome(applied=False, text=mine.note)
     if mine or is_done(now.lane, command):
         goes_on = now.lane.last < now.lane.highest and not now.lane.blocked and now.following is not None
-        return CommandOutcome(applied=True, text=_words(command, before.lane, now), final=not goes_on)
+        text = _words(command, before.lane, now)
+        return CommandOutcome(applied=True, text=text, final=not goes_on, is_good=now.lane.blocked is None)
     return None
 
 
