@@ -107,7 +107,8 @@ class Account:
 
     def _refusal(self, stack: str, code: str) -> str:
         if code == "ValidationError":
-            return f"there is no stack {stack} in {self.name}; deploy it, or name another one with --stack{_or_local()}"
+            local = _or_local() if self.endpoint is None else ""
+            return f"there is no stack {stack} in {self.name}; deploy it, or name another one with --stack{local}"
         if code in _NO_ACCESS:
             advice = "renew them, or allow cloudformation:DescribeStacks and GetTemplate"
             return f"{self.name} refuses these credentials ({code}); {advice}"
