@@ -131,7 +131,8 @@ deploy: $(VENV) ## check the change, then deploy to the account that the AWS com
 	@$(NPX) $(CDK) deploy -c env=$(ENV) $(CDK_OPTIONS)
 
 bootstrap: $(VENV) ## prepare an AWS account for the first deployment
-	@$(NPX) $(CDK) bootstrap $(CDK_OPTIONS)
+	@$(if $(AWS_ENDPOINT_URL),echo "$(AWS_ENDPOINT_URL) is no AWS account; make local prepares what it needs"; exit 0;) \
+		$(NPX) $(CDK) bootstrap -c env=$(ENV) $(CDK_OPTIONS)
 
 env: $(VENV) ## install what development needs into .venv
 

@@ -97,7 +97,8 @@ class Account:
 
     def _refusal(self, stack: str, code: str) -> str:
         if code == "ValidationError":
-            return f"there is no stack {stack} in {self.name}; deploy it, or name another one with --stack{_or_local()}"
+            local = _or_local() if self.endpoint is None else ""
+            return f"there is no stack {stack} in {self.name}; deploy it, or name another one with --stack{local}"
         if code in DENIED | EXPIRED:
             return f"{self.name} refuses these credentials ({code})"
         return f"{self.name} does not describe stack {stack}: {code}; try again"

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from inspect import CO_COROUTINE, CO_VARARGS
 from typing import Any, cast
 
 from stepward.domain.arguments import check_arguments
@@ -86,6 +87,7 @@ class Agent:
 
     def operation(self, run: Asks) -> Operation:
         """Make an operation of `run`, under its own name; used as a decorator. Only a check may return None."""
+        check_function(self.name, run)
         return Operation(self, run.__name__, cast("Run", run))
 
 
@@ -102,6 +104,15 @@ class Operation:
         if call is None:
             raise WorkflowError(f"operation {self.name!r} is called without a Call; write {self.name}, without ()")
         return self.run(call)
+
+
+def check_function(agent: str, run: Asks) -> None:
+    """Refuse a function that no call can run: a coroutine's, or one without a parameter."""
+    code = getattr(run, "__code__", None)
+    if code and (code.co_flags & CO_COROUTINE or not (code.co_argcount or code.co_flags & CO_VARARGS)):
+        slip = "is async" if code.co_flags & CO_COROUTINE else "has no parameter"
+        name = run.__name__
+        raise WorkflowError(f"agent {agent!r}: operation {name!r} {slip}; write def {name}(call: Call), without async")
 
 
 def check_name(where: str, name: str) -> None:

@@ -58,7 +58,9 @@ class Child:
     operations: ClassVar[tuple[()]] = ()
 
     def __post_init__(self) -> None:
-        check_arguments(f"step {self.name!r}", self, "name", "complete_within", "on_timeout", "on_undone", "after")
+        check_arguments(
+            f"step {self.name!r}", self, "name", "complete_within", "on_timeout", "on_undone", "after", "when"
+        )
 
     def planned(self, after: tuple[str, ...], complete_within: timedelta | None = None) -> PlannedStep:
         """The step as plain data, with the child's whole plan; `complete_within` is for the steps of the child."""
@@ -109,7 +111,7 @@ class Each:
 
     def __post_init__(self) -> None:
         where = f"each {self.name!r}"
-        check_arguments(where, self, "name", "at_once", "after")
+        check_arguments(where, self, "name", "at_once", "after", "when")
         if not isinstance(self.items, Ref) or default_of(self.items.frozen) is not MISSING:
             said = 'such as ref.order("parcels"), and has no default; an order without the list takes when=….exists()'
             raise WorkflowError(f"{where}: items is a ref to a list, {said}")

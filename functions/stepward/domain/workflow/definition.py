@@ -102,7 +102,7 @@ class Step:
         return [operation for pair in both for operation in pair if operation]
 
 
-_OF_A_STEP = ("name", "operation", "undo", "check", "after")
+_OF_A_STEP = ("name", "operation", "undo", "check", "after", "when")
 _SPANS_AND_LIMITS = ("complete_within", "answer_within", "threshold", "on_permanent")
 AnyStep = Step | Timer | Signal | Child | Each
 
@@ -134,7 +134,7 @@ class Workflow:
 
     def __post_init__(self) -> None:
         where = f"workflow {self.name!r}"
-        check_arguments(where, self, "name", "version", "complete_within", "on_timeout", "on_failure")
+        check_arguments(where, self, "name", "version", "order", "complete_within", "on_timeout", "on_failure")
         check_elements(where, "steps", self.steps, AnyStep, "write Step(reserve, complete_within=minutes(1))")
         check_workflow(self.plan(), per_customer=self.per_customer)
         self._check_refs()

@@ -63,7 +63,7 @@ class Timer:
     operations: ClassVar[tuple[()]] = ()
 
     def __post_init__(self) -> None:
-        check_arguments(f"step {self.name!r}", self, "name", "span", "after")
+        check_arguments(f"step {self.name!r}", self, "name", "span", "after", "when")
 
     def planned(self, after: tuple[str, ...]) -> PlannedStep:
         """The step as plain data."""
@@ -102,7 +102,7 @@ class Signal:
     operations: ClassVar[tuple[()]] = ()
 
     def __post_init__(self) -> None:
-        check_arguments(f"step {self.name!r}", self, "name", "complete_within", "on_refused", "after")
+        check_arguments(f"step {self.name!r}", self, "name", "complete_within", "on_refused", "after", "when")
 
     def planned(self, after: tuple[str, ...]) -> PlannedStep:
         """The step as plain data."""
