@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from dataclasses import fields
 
 import pytest
 from typer.main import get_command
@@ -11,6 +12,7 @@ from docs.site import pages, picture, reference
 from orders import app as application
 from stepward.cli.main import app
 from stepward.domain.history import HistoryKind
+from stepward_cdk.settings.settings import Settings
 from tests.architecture.test_documents import ROOT, read
 
 
@@ -47,6 +49,8 @@ def test_each_command_message_and_log_line_is_in_the_reference() -> None:
     for kind in ("order.submitted", "return.requested", "order.signal approval", "order.status", "stepward.lane.gap"):
         assert f"### `{kind}`" in made["messages.md"]
     assert [kind for kind in HistoryKind if f"| `{kind}` |" not in made["metrics.md"]] == []
+    assert [it.name for it in fields(Settings) if f"| `{it.name}` |" not in made["settings.md"]] == []
+    assert "| `gap_ms` | `900000` | milliseconds |" in made["settings.md"]
     assert "| msgspec | " in made["licences.md"]
     assert "unknown" not in made["licences.md"]
 
