@@ -13,7 +13,7 @@ from tests.infra.template import Template, joined
 from tests.lab.benchmarks.cost.stack import synthesised
 
 _UNIT = 50
-_LETTER = 6.8
+_LETTER = 7.4
 """How wide a letter is, on average."""
 _FRAME = "fill='white' stroke='#d1d5db' rx='4'"
 

@@ -80,8 +80,9 @@ def test_every_command_that_an_alarm_or_the_dashboard_names_is_one_that_can_be_t
     texts = [widget["properties"].get("markdown", "") for widget in widgets_of(stack)]
     named = {command for text in (*alarms, *texts) for command in COMMAND.findall(text)}
     assert len(named) >= 10
+    root = get_command(app)
     for line in named:
-        command, words = get_command(app), shlex.split(line)
+        command, words = root, shlex.split(line)
         while (found := getattr(command, "commands", {})) and words[0] in found:
             command = found[words.pop(0)]
         with command.make_context("stepward", words):
