@@ -14,7 +14,7 @@ from stepward.domain.workflow.agents import Agent, Call
 from stepward.domain.workflow.effects import Item
 from stepward.domain.workflow.plan import UNDO_SUFFIX, Plan, forward_name
 from stepward.testing.faults import audit
-from stepward.testing.faults.audit import BURIED, REACHED, STALE_FENCE
+from stepward.testing.faults.audit import BURIED, STALE_FENCE
 from stepward.testing.faults.broken import Broken
 from stepward.testing.faults.diary import Diary
 from stepward.testing.faults.gate import Gate
@@ -275,9 +275,9 @@ class Judge:
 
     def _not_notified(self, task: Task) -> Iterator[str]:
         notified = {notice.status for notice in self.notices if notice.order_id == task.order_id}
-        reached = next((status for status, state in REACHED.items() if state is task.process_state), None)
-        if task.reply_to and reached and reached not in notified:
-            yield f"{reached} and the submitter was not notified"
+        ended = {PROCESSED: "completed", UNDONE: "undone"}.get(task.process_state)
+        if task.reply_to and ended and ended not in notified:
+            yield f"{ended} and the submitter was not notified"
 
     def _effect(self, record: StepRecord) -> Effect:
         plan = self.plan(self.tasks.tasks[record.order_id])
