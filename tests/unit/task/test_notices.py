@@ -29,6 +29,7 @@ UNDONE = [("undo",), ("done", "ship/undo"), ("done", "charge/undo"), ("done", "r
         ({}, UNDONE, [("undoing", "", 5), ("undone", "", 8)]),
         ({}, [("undo",)] * 2, [("undoing", "", 5)] * 2),
         ({}, [("declined", "ship")] * 2, [("failed", "ship", 5), ("failed", "", 5)]),
+        ({}, [("declined", "ship"), ("retry", "ship", 1)], [("failed", "ship", 5), ("failed", "", 5)]),
         (
             {},
             [("declined", "ship"), ("undo",), ("declined", "ship/undo")],
@@ -43,13 +44,14 @@ UNDONE = [("undo",), ("done", "ship/undo"), ("done", "charge/undo"), ("done", "r
         "an undo, in which a compensation is no step of the submitter's",
         "an undo that comes again",
         "an error reply that comes again",
+        "a retry that comes again: its claim may have ended in Error",
         "an error and an undo that fails have statuses of their own",
         "a refusal that undoes: the step was never in Error",
         "a threshold that undoes: the Supervisor's write sends the notice too",
     ],
 )
 def test_a_submitter_hears_of_each_state_with_rising_revisions(
-    last: dict[str, Any], calls: list[tuple[str, ...]], notices: list[tuple[str, str, int]]
+    last: dict[str, Any], calls: list[tuple[Any, ...]], notices: list[tuple[str, str, int]]
 ) -> None:
     """S13, S17, S19, I8, status_notifications_order, design rule 1."""
     life = factories.shipping(QUEUE, **last)

@@ -164,10 +164,24 @@ class TaskChange:
         )
 
     def refuse(self, command: Command | ChildUndo, code: RefusalCode, text: str) -> None:
-        """Refuse `command`, and log why."""
+        """Refuse `command`, and log why.
+
+        It may have come before, and have put the order where it is; whoever took it then may not have got to notify.
+        """
+        if self.in_error:
+            self.notify()
         self.refusal = Refusal(code, text)
         step, attempt = (command.step, command.attempt) if isinstance(command, Resubmit) else ("", 0)
         self.log(HistoryKind.REFUSED, step, attempt, command.who, text)
+
+    @property
+    def in_error(self) -> bool:
+        """Whether the task, as it was, waits for an operator."""
+        return self.task.process_state in (ProcessState.ERROR, ProcessState.UNDO_FAILED)
+
+    def notify(self) -> None:
+        """Notify the submitter of the task's status, once: an earlier notice may be lost."""
+        self.messages.extend(each for each in status_notice(self.task, self.now) if each not in self.messages)
 
     def decision(self, waiting: Iterable[PlannedStep], times_out: int | None) -> Decision:
         """The finished change, with the steps that still wait to be claimed, and when the whole order times out.
@@ -176,7 +190,7 @@ class TaskChange:
         deadline that is far away: that costs two index units, and saves the Supervisor its looks at a long wait.
         """
         if self.claims and self._untold:  # whatever event this is, nobody looks at the task after it
-            self.messages.extend(each for each in status_notice(self.task, self.now) if each not in self.messages)
+            self.notify()
         deadlines = [*self._deadlines(waiting), *([] if times_out is None else [times_out])]
         deadline = min(deadlines, default=None)
         due = deadline
