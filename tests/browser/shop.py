@@ -25,7 +25,7 @@ from stepward.operator.connection import Connection
 from stepward.project import Project
 
 ROOT = Project.here().root
-FAILED = 16
+FAILED = 17
 RETURN = "returns~~ret-1"
 
 
@@ -66,15 +66,21 @@ def eventually(look: Callable[[], object], within_s: float = 180) -> None:
 
 
 @contextmanager
-def opened(scratch: Path) -> Iterator[Shop]:
-    """The stack, once all its orders wait for an operator or a signal."""
+def deployed_shop(scratch: Path, **settings: object) -> Iterator[Shop]:
+    """The stack with these settings, and no orders."""
     with (
         Services(scratch / "ledger.sqlite", secrets=demanded(app.agents)) as services,
-        deployed(ROOT, scratch, services, Console(quiet=True), {}) as (stage, _),
+        deployed(ROOT, scratch, services, Console(quiet=True), settings) as (stage, _),
         stage.supervised(),
     ):
-        connection = connect(Target(endpoint=stage.endpoint, region=REGION))
-        shop = Shop(stage, services, connection)
+        yield Shop(stage, services, connect(Target(endpoint=stage.endpoint, region=REGION)))
+
+
+@contextmanager
+def opened(scratch: Path) -> Iterator[Shop]:
+    """The stack, once all its orders wait for an operator or a signal."""
+    with deployed_shop(scratch) as shop:
+        stage, services, connection = shop.stage, shop.services, shop.connection
         services.misbehave(Fault("payments", EVERYONE, FaultKind.DECLINE, times=None))
         stage.send([sample("orders/order", orderId=f"ord-{number}") for number in range(FAILED)])
         stage.send([sample("returns/return", orderId="ret-1", coolingOffEnds=now(days=30))])
@@ -82,7 +88,7 @@ def opened(scratch: Path) -> Iterator[Shop]:
         stage.send_ledgers([ledger()])
         dead = connection.deployment.dead_letters["orders"].dead
         stage.sqs.send_message(QueueUrl=dead, MessageBody="a dead letter")
-        for key in shop._left:
+        for key in ("ord-0", *shop._left):
             shop.becomes(key, "Error")
         eventually(lambda: "goods" in shop.steps(RETURN))
         eventually(lambda: len(list(connection.lanes.needing_attention())) == 4)

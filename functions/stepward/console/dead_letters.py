@@ -59,7 +59,7 @@ class Letters:
         self.box.clear()
         with self.box:
             ui.spinner(size="lg").props("aria-label=Loading")
-        text = ""
+        self.found, text = [], ""
         try:
             self.found = await run.io_bound(self._read) or []
         except StepwardError as error:
@@ -89,9 +89,8 @@ class Letters:
         )
 
     def _redrive(self, *, drop_stale: bool = False) -> Redrive:
-        wanted = Wanted(
-            tuple(self.marked) or tuple(each.dead_letter.message_id for each in self.found), drop_stale=drop_stale
-        )
+        shown = [each.dead_letter.message_id for each in self.found]
+        wanted = Wanted(tuple(self.marked or shown), drop_stale=drop_stale)
         return Redrive(self.console.connection, self.queue, wanted, self.console.who)
 
     def _read(self) -> list[Opened]:

@@ -115,8 +115,8 @@ def test_a_workflow_is_drawn_as_a_graph() -> None:
     assert head == "flowchart TD"
     assert lines[1].startswith('  s1["end<br/>worker.end<br/>2 h an attempt; after 3 failures: alert<br/>')
     assert lines[4:] == ["  s0 --> s2", "  s1 --> s2", "  s2 --> s3"]
-    odd = as_mermaid(Plan("odd", 1, (planned('a"<b>#|'),)))
-    assert odd.splitlines()[1].startswith('  s0["a#quot;#lt;b#gt;#35;|<br/>')
+    odd = as_mermaid(Plan("odd", 1, (planned('a"<b>#|%{`}'),)))
+    assert odd.splitlines()[1].startswith('  s0["a#quot;#lt;b#gt;#35;|#37;#123;#96;#125;<br/>')
 
 
 def test_a_workflow_is_drawn_as_a_table() -> None:

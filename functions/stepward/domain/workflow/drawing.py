@@ -13,7 +13,9 @@ from stepward.domain.workflow.values import MISSING, Frozen
 
 WIDTH = 80
 _UNITS = ((86_400_000, "d"), (3_600_000, "h"), (60_000, "min"))
-_ESCAPES = str.maketrans({"#": "#35;", '"': "#quot;", "<": "#lt;", ">": "#gt;"})
+_ESCAPES = str.maketrans(
+    {"#": "#35;", '"': "#quot;", "<": "#lt;", ">": "#gt;", "%": "#37;", "`": "#96;", "{": "#123;", "}": "#125;"}
+)
 
 
 @dataclass(frozen=True, slots=True)
