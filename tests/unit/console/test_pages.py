@@ -25,6 +25,25 @@ from tests.unit.operator.deployed import Deployed, failed_orders
 HOSTILE = '<img src=x onerror="alert(1)">{{constructor.constructor("alert(1)")()}}'
 
 
+PAGES: list[tuple[str, list[str]]] = [
+    ("/", ["What needs you, the worst first", "refused with card_declined", "payments: closed"]),
+    ("/orders?where=state%3DError", ["3 shown"]),
+    ("/orders?where=nonsense%3D1", ["This cannot be shown", "The fields: id"]),
+    ("/orders?where=ord-9", ["No order was found."]),
+    ("/orders?where=customer%3Dacme", ["0 shown", "no index lists all of a customer's"]),
+    ("/orders?where=state%3DProcessed", ["no index lists the orders that are Processed", "Read the whole state"]),
+    ("/orders?where=state%3DProcessed&scan_all=true", ["0 shown, 3 read"]),
+    (
+        order_address("ord-00001"),
+        ["Order ord-00001", "charge ended in Error", "Resubmit charge", "Audit log", "names begin with shop-"],
+    ),
+    (order_address("ord-9"), ["there is no order ord-9 in shop"]),
+    ("/stopped", ["No lane waits for you", HOSTILE]),
+    ("/agents", ["payments", "breaker closed", "Its calls: go through", "Pause payments"]),
+    ("/lanes/ord-00001", ["has received no event of order ord-00001"]),
+]
+
+
 @pytest.fixture
 def deployed() -> Deployed:
     made = Deployed()
@@ -33,31 +52,12 @@ def deployed() -> Deployed:
     return made
 
 
-@pytest.mark.parametrize(
-    ("path", "texts"),
-    [
-        ("/", ["What needs you, the worst first", "refused with card_declined", "payments: closed"]),
-        ("/orders?where=state%3DError", ["3 shown"]),
-        ("/orders?where=nonsense%3D1", ["This cannot be shown", "The fields: id"]),
-        ("/orders?where=ord-9", ["No order was found."]),
-        ("/orders?where=customer%3Dacme", ["0 shown", "no index lists all of a customer's"]),
-        ("/orders?where=state%3DProcessed", ["no index lists the orders that are Processed", "Read the whole state"]),
-        ("/orders?where=state%3DProcessed&scan_all=true", ["0 shown, 3 read"]),
-        (
-            order_address("ord-00001"),
-            ["Order ord-00001", "charge ended in Error", "Resubmit charge", "Audit log", "names begin with shop-"],
-        ),
-        (order_address("ord-9"), ["there is no order ord-9 in shop"]),
-        ("/stopped", ["No lane waits for you", HOSTILE]),
-        ("/agents", ["payments", "breaker closed", "Its calls: go through", "Pause payments"]),
-        ("/lanes/ord-00001", ["has received no event of order ord-00001"]),
-    ],
-)
-def test_each_page_shows_what_it_is_for(deployed: Deployed, path: str, texts: list[str]) -> None:
+def test_each_page_shows_what_it_is_for(deployed: Deployed) -> None:
     async def act(user: User) -> None:
-        await user.open(path)
-        for text in texts:
-            await user.should_see(text, retries=20)
+        for path, texts in PAGES:
+            await user.open(path)
+            for text in texts:
+                await user.should_see(text, retries=20)
 
     visit(console(deployed), act)
 
