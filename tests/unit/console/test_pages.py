@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 from nicegui.testing import User
 
-from stepward.console.frame import order_address
+from stepward.console.frame import order_address, orders_address
 from stepward.console.giving import give, give_lane
+from stepward.console.home import _address
 from stepward.console.many import Asking, Run
 from stepward.console.order import told
 from stepward.domain.convoy.commands import RetryLane
@@ -17,6 +18,7 @@ from stepward.domain.rejects import Reject
 from stepward.operator import bulk
 from stepward.operator.bulk import Bulk
 from stepward.operator.filters import Filter
+from stepward.operator.overview import Need, Rank
 from stepward.testing.memory.queues import MemoryQueues
 from tests.unit.cli.lives import SUBMITTED, Life
 from tests.unit.console.visits import console, visit
@@ -171,3 +173,16 @@ def test_what_needs_somebody_leads_to_the_orders_that_do(deployed: Deployed) -> 
         await user.should_see("3 shown", retries=20)
 
     visit(console(deployed), act)
+
+
+@pytest.mark.parametrize(
+    ("reason", "where"),
+    [
+        ("charge: refused with card_declined", "state=Error step=charge 'reason=charge: refused with card_declined'"),
+        ("charge: refused for order 17", "state=Error step=charge"),
+    ],
+)
+def test_a_card_leads_to_the_orders_that_it_counts(reason: str, where: str) -> None:
+    """Those that failed at the same step for another reason would get the same command."""
+    need = Need(Rank.ERROR, "line orders in Error", 3, SUBMITTED, reason, ("find", "state=Error", "step=charge"))
+    assert _address(need) == orders_address(where)
