@@ -51,11 +51,11 @@ def test_an_order_pauses_resumes_and_goes_on_with_the_answers_of_a_person(page: 
 def test_a_lane_goes_on_once_its_event_is_skipped_and_stays_where_it_was_wrong(page: Window) -> None:
     page.open("/lanes/gap-2")
     page.see("Lane of order gap-2")
-    give(page, "Skip event 2", "it was never sent", "The lane is")
+    give(page, "Skip event 2", "it was never sent", "Event 2 was skipped")
     page.see("Event 2: unknown, skipped", "Event 3: add, applied")
     page.open("/lanes/poison-2")
     page.see("Lane of order poison-2")
-    give(page, "Retry the event", "the shop says it is right", "blocked")
+    give(page, "Retry the event", "the shop says it is right", "still stops the lane")
 
 
 def test_ten_are_mended_at_once_after_their_number_is_typed(page: Window, shop: Shop) -> None:

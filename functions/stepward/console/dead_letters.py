@@ -61,7 +61,7 @@ class Letters:
         self.box.clear()
         with self.box:
             ui.spinner(size="lg").props("aria-label=Loading")
-        text = ""
+        self.found, text = [], ""
         try:
             self.found = await run.io_bound(self._read) or []
         except StepwardError as error:

@@ -20,6 +20,9 @@ _FILLS = {
 }
 _UNDONE = "#0891b2"
 _DARK = frozenset({ProcessState.PROCESSED, ProcessState.ERROR})
+_UNITS = (("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1_000), ("ms", 1))
+MOST_UNITS = 2
+"""How many of a unit the chart is long, at least; else it is in the next smaller one."""
 SHORTEST = 0.004
 """What part of the chart the shortest bar takes, so that it can be seen."""
 
@@ -39,26 +42,28 @@ def graph(task: Task, plan: Plan) -> str:
 
 
 def chart(task: Task, plan: Plan, now: int) -> dict[str, Any]:
-    """The attempts for ECharts: a bar for each along the time since submission (ms), and a mark for a complete-by."""
+    """The attempts for ECharts: a bar for each along the time since submission, and a mark for a complete-by."""
     names = [record.name for record in all_records(task, plan)]
-    bars, marks = _bars(task, plan, now), _marks(task)
-    last = max([end for _, _, end, _ in bars] + [at for _, at in marks], default=task.created_at)
-    least = max(1, round((last - task.created_at) * SHORTEST))
-    rows = [(name, at - task.created_at, max(end - at, least), colour) for name, at, end, colour in bars]
+    bars, marks, begun = _bars(task, plan, now), _marks(task), task.created_at
+    length = max([end for _, _, end, _ in bars] + [at for _, at in marks], default=begun) - begun
+    unit, ms = next(each for each in _UNITS if length >= MOST_UNITS * each[1] or each is _UNITS[-1])
+    least = max(1, round(length * SHORTEST))
+    rows = [(name, (at - begun) / ms, max(end - at, least) / ms, colour) for name, at, end, colour in bars]
+    lines = {"axisLabel": {"color": "#888"}, "splitLine": {"lineStyle": {"color": "#8884"}}}
     return {
         "animation": False,
         "tooltip": {"renderMode": "richText"},
         "grid": {"left": 8, "right": 24, "top": 8, "bottom": 8, "containLabel": True},
-        "xAxis": {"type": "value", "name": "ms", "min": 0},
-        "yAxis": {"type": "category", "data": names, "inverse": True, "axisLabel": {"color": "#888"}},
-        "series": [*_series(rows), _points(marks, task.created_at)],
+        "xAxis": {**lines, "type": "value", "min": 0, "axisLabel": {"color": "#888", "formatter": f"{{value}} {unit}"}},
+        "yAxis": {**lines, "type": "category", "data": names, "inverse": True},
+        "series": [*_series(rows), _points(marks, begun, ms)],
     }
 
 
-def _series(rows: list[tuple[str, int, int, str]]) -> list[dict[str, Any]]:
+def _series(rows: list[tuple[str, float, float, str]]) -> list[dict[str, Any]]:
     """Two series for each attempt of a step: a bar that is not seen up to its start, and its own."""
     counts: dict[str, int] = {}
-    ends: dict[str, int] = {}
+    ends: dict[str, float] = {}
     series: list[dict[str, Any]] = []
     for name, start, length, colour in sorted(rows, key=lambda row: row[1]):
         counts[name] = counts.get(name, 0) + 1
@@ -70,14 +75,14 @@ def _series(rows: list[tuple[str, int, int, str]]) -> list[dict[str, Any]]:
     return series
 
 
-def _points(marks: list[tuple[str, int]], begun: int) -> dict[str, Any]:
+def _points(marks: list[tuple[str, int]], begun: int, ms: int) -> dict[str, Any]:
     return {
         "type": "scatter",
         "name": "complete-by",
         "symbol": "diamond",
         "symbolSize": 12,
         "itemStyle": {"color": "#7c3aed"},
-        "data": [{"name": f"complete-by {clock(at)}", "value": [at - begun, name]} for name, at in marks],
+        "data": [{"name": f"complete-by {clock(at)}", "value": [(at - begun) / ms, name]} for name, at in marks],
     }
 
 

@@ -16,7 +16,8 @@ from stepward.operator.connection import Connection
 from stepward.operator.wording.logs import Logs
 
 T = TypeVar("T")
-EVERY_S = 2.0
+EVERY_S, SELDOM_S = 2.0, 10.0
+"""How often a page is renewed: that of a single thing, and one that asks for all there is."""
 _BAD, _WAITS, _GOOD, _QUIET = "red-9", "amber-8", "green-9", "grey-8"
 COLOURS = {
     "Processing": _WAITS,
@@ -109,7 +110,7 @@ def page(console: Console, title: str) -> Iterator[None]:
         yield
 
 
-def live(load: Callable[[], T], draw: Callable[[T], object], *, once: bool = False) -> None:
+def live(load: Callable[[], T], draw: Callable[[T], object], *, once: bool = False, every_s: float = EVERY_S) -> None:
     """Draw what `load` finds, and unless `once` again when it has changed.
 
     `load` may take its time, and may raise StepwardError.
@@ -134,7 +135,7 @@ def live(load: Callable[[], T], draw: Callable[[T], object], *, once: bool = Fal
             else:
                 draw(found)
 
-    ui.timer(0 if once else EVERY_S, look, once=once)
+    ui.timer(0 if once else every_s, look, once=once)
 
 
 def failure(text: str) -> None:

@@ -43,12 +43,25 @@ class Gate:
             await self._refuse(answer, scope, receive, send)
             return
 
+        has_left = False
+
+        async def heard() -> Message:
+            nonlocal has_left
+            message = await receive()
+            has_left = has_left or message["type"] == "http.disconnect"
+            return message
+
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 message["headers"] = [*message["headers"], *self._headers(headers["host"])]
             await send(message)
 
-        await self.app(scope, receive, guarded)
+        try:
+            await self.app(scope, heard, guarded)
+        except RuntimeError:
+            # Starlette's middleware raises it where a browser leaves before its answer; nobody waits for that any more.
+            if not has_left:
+                raise
 
     def _answer(self, scope: Scope, headers: dict[str, str]) -> Response | None:
         """What is answered instead of the page; None if the request may pass."""

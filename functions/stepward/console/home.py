@@ -9,6 +9,7 @@ from functools import partial
 from nicegui import ui
 
 from stepward.console.frame import (
+    SELDOM_S,
     Console,
     dead_letters_address,
     empty,
@@ -21,6 +22,7 @@ from stepward.console.frame import (
     verbatim,
 )
 from stepward.domain.coordination.breaker import Breaker, Mode
+from stepward.operator.bulk import alike
 from stepward.operator.overview import InFlight, Need, Rank, in_flight, overview
 from stepward.operator.wording.times import day_and_time, span
 
@@ -42,7 +44,7 @@ class Shown:
 def home_page(console: Console) -> None:
     """The first page."""
     with page(console, "Home"):
-        live(partial(_load, console), partial(_draw, console))
+        live(partial(_load, console), partial(_draw, console), every_s=SELDOM_S)
 
 
 def _load(console: Console) -> Shown:
@@ -99,7 +101,9 @@ def _address(need: Need) -> str:
     """The page that looks closer; "" if none does."""
     match need.words:
         case ("find", *conditions):
-            return orders_address(shlex.join(conditions))
+            # The card counts those of one reason, whatever numbers are in it; a filter can name only a reason without.
+            same = [f"reason={need.reason}"] if alike(need.reason) == need.reason else []
+            return orders_address(shlex.join([*conditions, *same]))
         case ("convoy", "show", key):
             return lane_address(key)
         case ("dead-letters", "show", queue):

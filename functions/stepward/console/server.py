@@ -56,6 +56,7 @@ def serve(console: Console, ready: Callable[[str], object], port: int = 0) -> No
     with socket.socket() as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(("127.0.0.1", port))
+        listening.listen()  # who opens the address at once waits, instead of being refused
         taken = listening.getsockname()[1]
         token = token_urlsafe(32)
         # The access log would hold the token, and the keys of orders.

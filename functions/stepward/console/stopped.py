@@ -12,6 +12,7 @@ from nicegui import ui
 from stepward.adapters.sqs.delivery import Outgoing
 from stepward.console.dialogs import confirmed, edited
 from stepward.console.frame import (
+    SELDOM_S,
     Console,
     command_line,
     dead_letters_address,
@@ -58,7 +59,7 @@ def stopped_page(console: Console) -> None:
                 which.classes("w-96").mark("lanes")
                 retry = ui.button("Retry all lanes that match", on_click=lambda: _retry(console, which.value or ""))
                 retry.props("dense outline no-caps")
-        live(partial(_load, console), partial(_draw, console))
+        live(partial(_load, console), partial(_draw, console), every_s=SELDOM_S)
 
 
 def _retry(console: Console, where: str) -> None:

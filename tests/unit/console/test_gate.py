@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Mapping, MutableMapping
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -88,3 +89,19 @@ def test_no_secret_is_logged(caplog: pytest.LogCaptureFixture) -> None:
         status("http", f"token={TOKEN}", host=HOST)
     assert TOKEN not in caplog.text
     assert COOKIE not in caplog.text
+
+
+@pytest.mark.parametrize(("heard", "is_raised"), [("http.disconnect", False), ("http.request", True)])
+def test_a_browser_that_leaves_before_its_answer_is_no_error(heard: str, is_raised: bool) -> None:
+    async def page(_: Any, receive: Any, __: Any) -> None:
+        await receive()
+        raise RuntimeError("No response returned.")
+
+    async def receive() -> MutableMapping[str, Any]:
+        return {"type": heard}
+
+    async def send(_: object) -> None: ...
+
+    scope = {"type": "http", "headers": [(name.encode(), value.encode()) for name, value in OURS.items()]}
+    with pytest.raises(RuntimeError) if is_raised else nullcontext():
+        asyncio.run(Gate(page, PORT, TOKEN, COOKIE)(scope, receive, send))

@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 from nicegui.testing import User
 
-from stepward.console.frame import order_address
+from stepward.console.frame import order_address, orders_address
 from stepward.console.giving import give, give_lane
+from stepward.console.home import _address
 from stepward.console.many import Asking, Run
 from stepward.console.order import told
 from stepward.domain.convoy.commands import RetryLane
@@ -17,12 +18,32 @@ from stepward.domain.rejects import Reject
 from stepward.operator import bulk
 from stepward.operator.bulk import Bulk
 from stepward.operator.filters import Filter
+from stepward.operator.overview import Need, Rank
 from stepward.testing.memory.queues import MemoryQueues
 from tests.unit.cli.lives import SUBMITTED, Life
 from tests.unit.console.visits import console, visit
 from tests.unit.operator.deployed import Deployed, failed_orders
 
 HOSTILE = '<img src=x onerror="alert(1)">{{constructor.constructor("alert(1)")()}}'
+
+
+PAGES: list[tuple[str, list[str]]] = [
+    ("/", ["What needs you, the worst first", "refused with card_declined", "payments: closed"]),
+    ("/orders?where=state%3DError", ["3 shown"]),
+    ("/orders?where=nonsense%3D1", ["This cannot be shown", "The fields: id"]),
+    ("/orders?where=ord-9", ["No order was found."]),
+    ("/orders?where=customer%3Dacme", ["0 shown", "no index lists all of a customer's"]),
+    ("/orders?where=state%3DProcessed", ["no index lists the orders that are Processed", "Read the whole state"]),
+    ("/orders?where=state%3DProcessed&scan_all=true", ["0 shown, 3 read"]),
+    (
+        order_address("ord-00001"),
+        ["Order ord-00001", "charge ended in Error", "Resubmit charge", "Audit log", "names begin with shop-"],
+    ),
+    (order_address("ord-9"), ["there is no order ord-9 in shop"]),
+    ("/stopped", ["No lane waits for you", HOSTILE]),
+    ("/agents", ["payments", "breaker closed", "Its calls: go through", "Pause payments"]),
+    ("/lanes/ord-00001", ["has received no event of order ord-00001"]),
+]
 
 
 @pytest.fixture
@@ -33,31 +54,12 @@ def deployed() -> Deployed:
     return made
 
 
-@pytest.mark.parametrize(
-    ("path", "texts"),
-    [
-        ("/", ["What needs you, the worst first", "refused with card_declined", "payments: closed"]),
-        ("/orders?where=state%3DError", ["3 shown"]),
-        ("/orders?where=nonsense%3D1", ["This cannot be shown", "The fields: id"]),
-        ("/orders?where=ord-9", ["No order was found."]),
-        ("/orders?where=customer%3Dacme", ["0 shown", "no index lists all of a customer's"]),
-        ("/orders?where=state%3DProcessed", ["no index lists the orders that are Processed", "Read the whole state"]),
-        ("/orders?where=state%3DProcessed&scan_all=true", ["0 shown, 3 read"]),
-        (
-            order_address("ord-00001"),
-            ["Order ord-00001", "charge ended in Error", "Resubmit charge", "Audit log", "names begin with shop-"],
-        ),
-        (order_address("ord-9"), ["there is no order ord-9 in shop"]),
-        ("/stopped", ["No lane waits for you", HOSTILE]),
-        ("/agents", ["payments", "breaker closed", "Its calls: go through", "Pause payments"]),
-        ("/lanes/ord-00001", ["has received no event of order ord-00001"]),
-    ],
-)
-def test_each_page_shows_what_it_is_for(deployed: Deployed, path: str, texts: list[str]) -> None:
+def test_each_page_shows_what_it_is_for(deployed: Deployed) -> None:
     async def act(user: User) -> None:
-        await user.open(path)
-        for text in texts:
-            await user.should_see(text, retries=20)
+        for path, texts in PAGES:
+            await user.open(path)
+            for text in texts:
+                await user.should_see(text, retries=20)
 
     visit(console(deployed), act)
 
@@ -171,3 +173,16 @@ def test_what_needs_somebody_leads_to_the_orders_that_do(deployed: Deployed) -> 
         await user.should_see("3 shown", retries=20)
 
     visit(console(deployed), act)
+
+
+@pytest.mark.parametrize(
+    ("reason", "where"),
+    [
+        ("charge: refused with card_declined", "state=Error step=charge 'reason=charge: refused with card_declined'"),
+        ("charge: refused for order 17", "state=Error step=charge"),
+    ],
+)
+def test_a_card_leads_to_the_orders_that_it_counts(reason: str, where: str) -> None:
+    """Those that failed at the same step for another reason would get the same command."""
+    need = Need(Rank.ERROR, "line orders in Error", 3, SUBMITTED, reason, ("find", "state=Error", "step=charge"))
+    assert _address(need) == orders_address(where)
