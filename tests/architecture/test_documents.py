@@ -1,10 +1,12 @@
 """What the documents name is there, and every block of Python in them runs."""
 
 import ast
+import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from textwrap import dedent
 from types import ModuleType
@@ -47,6 +49,8 @@ def refund(call):
 """,
 }
 """What the blocks of a page import that its reader has."""
+DATA = re.compile(r"^```(json|toml)[^\n]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
+READERS: Mapping[str, Callable[[str], object]] = {"json": json.loads, "toml": tomllib.loads}
 FRAGMENTS = {
     "docs/retiring.md": """
 from operations import *
@@ -128,6 +132,15 @@ def test_each_walk_through_the_engine_names_functions_of_its_files() -> None:
     assert [
         step for step in steps if not re.search(rf"\b((def|class) {step[1]}\b|{step[1]} = )", sources[step[0]])
     ] == []
+
+
+def test_every_block_of_data_can_be_read() -> None:
+    found = [block for page in PAGES for block in DATA.findall(read(page))]
+
+    for kind, text in found:
+        for part in [text] if kind == "toml" else re.split(r"\n(?={)", text.strip()):
+            READERS[kind](part)
+    assert {kind for kind, _ in found} == set(READERS)
 
 
 def blocks(page: str) -> str:
