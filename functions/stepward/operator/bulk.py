@@ -24,7 +24,7 @@ from stepward.wire.checked_text import cleaned
 TOGETHER = 10
 """Orders whose messages are sent in one call."""
 WITHIN_MS, POLL_MS = 10_000, 1_000
-"""How long the outcomes are awaited after the last message, and how often they are looked for."""
+"""How long the next outcome is awaited after the last message, and how often they are looked for."""
 BAD_STATES = frozenset({"Error", "UndoFailed", "blocked"})
 
 
@@ -204,6 +204,7 @@ def _awaited(subjects: Subjects, sent: Sequence[Prepared], pace: Pace) -> list[E
         found = {each.key: each for each in subjects.looked(left, last=False)}
         ended += found.values()
         left = [each for each in left if each.row.key not in found]
+        until = pace.now() + WITHIN_MS if found else until
         if left:
             pace.sleep(POLL_MS / 1000)
     return [*ended, *subjects.looked(left, last=True)]

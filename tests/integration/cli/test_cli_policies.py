@@ -15,6 +15,7 @@ from stepward.domain.coordination.breaker import AgentPause
 from stepward.domain.rejects import Reject
 from stepward.local.access import Access
 from stepward.operator.rights.policies import RIGHTS, Policy
+from tests.depth import some
 from tests.integration.cli.conftest import Run, Shop
 from tests.integration.rights.recorded import COVERED
 from tests.unit.cli.lives import Life
@@ -25,15 +26,12 @@ NO_WAIT = ("--why", "x", "--no-wait")
 COMMANDS: dict[Policy, list[list[str]]] = {
     Policy.LOOK: [
         ["status"],
-        ["find", "state=error"],
         ["find", "customer=x"],
         ["show", "ord-0"],
         ["list", "--needs-attention"],
         ["audit-log", "ord-0"],
-        ["rejects"],
         ["rejects", "large"],
         ["agents"],
-        ["dead-letters", "list"],
         ["convoy", "list"],
         ["resubmit", "--where", "state=error", "--dry-run"],
     ],
@@ -107,7 +105,8 @@ def test_a_policy_allows_its_commands_and_no_others(
     added, before = actions(policy), [each for known in policy.included for each in actions(known)]
     assert (set(added) - called, called - set(before)) == (set(), set())
 
-    for other, words in ((each, words) for each in set(Policy) - set(policy.included) for words in COMMANDS[each]):
+    others = [(each, words) for each in Policy if each not in policy.included for words in COMMANDS[each]]
+    for other, words in some(others, 3):
         result = run(*words)
         assert (result.exit_code, "Traceback" in said(result)) == (1, False), words
         assert f"`stepward policy {other}`" in said(result), words

@@ -1,8 +1,9 @@
-"""Issue: `--follow` is live in the terminal, survives a lost connection, and ends cleanly at Ctrl-C."""
+"""Issue: `--follow` is live in the terminal, survives a lost connection, and ends cleanly at Ctrl-C, as a bulk does."""
 
 from __future__ import annotations
 
 import io
+import signal
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from rich.console import Console
 
 from stepward.cli.deployment.options import Target
+from stepward.cli.many import stoppable
 from stepward.cli.orders.show import show
 from stepward.cli.status import status
 from stepward.domain.errors import Transient
@@ -98,3 +100,16 @@ def test_what_cannot_be_read_at_first_ends_it(monkeypatch: pytest.MonkeyPatch) -
     screen.lose()
     with pytest.raises(Transient):
         screen.run("show")
+
+
+def test_ctrl_c_stops_a_bulk_and_pressed_again_ends_it(capsys: pytest.CaptureFixture[str]) -> None:
+    """O2: once: after what is under way; and whoever presses it later has the terminal's own again."""
+    before = signal.getsignal(signal.SIGINT)
+    with stoppable() as is_stopped:
+        assert not is_stopped()
+        signal.raise_signal(signal.SIGINT)
+        assert is_stopped()
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) == before
+    assert "the rest is left" in capsys.readouterr().err

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,10 +11,11 @@ import pytest
 
 from stepward.domain.coordination.breaker import AgentPause
 from stepward.domain.errors import Transient
-from stepward.operator.bulk import Bulk, End, Ended, Pace, Progress, dry_run, run
+from stepward.operator.bulk import Bulk, End, Ended, Pace, Prepared, Progress, dry_run, run
 from stepward.operator.bulk_lanes import WaitingLanes
 from stepward.operator.bulk_orders import Orders
 from stepward.operator.filters import Filter
+from stepward.operator.rows import Row
 from stepward.testing.engine import Engine
 from tests.depth import depth
 from tests.unit.operator.deployed import of_engine
@@ -165,6 +166,32 @@ def test_each_command_is_given_once(desk: Desk, command: str, state: str, again:
     ended = desk.give(command=command, wish=Filter.parse("id^ord-"))
     assert {(each.end, each.state) for each in ended} == {(End.APPLIED, state)}
     assert {each.end for each in desk.give(command=command, wish=Filter.parse("id^ord-"))} <= {again}
+
+
+@dataclass
+class Slow:
+    """Orders of which one ends in each second."""
+
+    left: list[str]
+
+    def looked(self, sent: Sequence[Prepared], *, last: bool) -> Iterator[Ended]:
+        for each in sent if last else sent[:1]:
+            yield Ended(each.row.key, End.ASKED if last else End.APPLIED)
+
+    def rows(self, _wish: Filter, _corrupt: list[str]) -> Iterator[Row]:
+        return (Row(key, key, "shop", "", "Error", "ship", "", 0, 0, 0) for key in self.left)
+
+    def prepared(self, rows: Sequence[Row]) -> Iterator[Prepared]:
+        return map(Prepared, rows)
+
+    def send(self, _ready: Sequence[Prepared]) -> None: ...
+
+
+def test_outcomes_are_awaited_as_long_as_they_come(desk: Desk) -> None:
+    """Issue: a bulk says how each ended, however long so many take."""
+    pace = Pace(1000, bool, bool, lambda: desk.engine.loop.now, desk.wait)
+    ended = run(Slow([f"ord-{number}" for number in range(30)]), Filter(), pace)
+    assert [each.end for each in ended] == [End.APPLIED] * 30
 
 
 def test_what_could_not_be_sent_is_left(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

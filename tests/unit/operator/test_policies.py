@@ -4,7 +4,12 @@ import json
 import re
 
 import pytest
+from botocore.exceptions import ClientError
+from pynamodb.exceptions import ScanError
 
+from stepward.adapters.dynamodb.failures import translated
+from stepward.domain.errors import StepwardError, Transient
+from stepward.operator.rights.denials import advice
 from stepward.operator.rights.policies import Policy, document
 from stepward.stack_outputs import Deployment
 from tests.unit.cli_deployment.test_outputs import OUTPUTS
@@ -50,3 +55,24 @@ def test_a_policy_changes_no_more_than_its_commands_do(policy: Policy, changing:
     written = [resource for resource, actions in found.items() if "dynamodb:PutItem" in actions]
     assert written == ["arn:aws-cn:dynamodb:cn-north-1:123456789012:table/shared_records"] * (policy is Policy.MEND)
     assert all("Dead" in resource for resource, actions in found.items() if "sqs:ReceiveMessage" in actions)
+
+
+@pytest.mark.parametrize(
+    ("operation", "said"),
+    [
+        ("Scan", "lack dynamodb:Scan. Ask for the policy that `stepward policy mend` prints."),
+        ("SendMessageBatch", "`stepward policy operate` prints, or, if you have it, `stepward policy mend`."),
+        ("GetTemplate", "may not do GetTemplate"),
+    ],
+)
+def test_a_denied_call_names_the_right_and_the_policy(operation: str, said: str) -> None:
+    """O3: whatever wraps the SDK's error."""
+    denied = ClientError({"Error": {"Code": "AccessDeniedException"}}, operation)
+    with pytest.raises(StepwardError) as caught, translated("read the state store"):
+        raise ScanError("no", denied)
+    assert said in advice(caught.value)
+
+
+def test_credentials_that_have_expired_are_to_be_renewed() -> None:
+    assert "Renew them" in advice(ClientError({"Error": {"Code": "ExpiredToken"}}, "Query"))
+    assert advice(Transient("throttled")) == ""

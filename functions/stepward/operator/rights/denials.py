@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from stepward.operator.rights.policies import narrowest
+from stepward.operator.rights.policies import allowing
 
 EXPIRED = frozenset(
     {
@@ -34,9 +34,10 @@ def advice(error: BaseException) -> str:
 
 
 def _allowed_by(action: str) -> str:
-    if found := narrowest(action):
-        policy, right = found
-        return f"These credentials lack {right}. Ask for the policy that `stepward policy {policy}` prints."
+    if found := allowing(action):
+        narrowest, *wider = (f"`stepward policy {policy}`" for policy in found)
+        more = f", or, if you have it, {wider[0]}" if wider else ""
+        return f"These credentials lack {next(iter(found.values()))}. Ask for the policy that {narrowest} prints{more}."
     return f"These credentials may not do {action or 'this'}. Ask whoever manages the account's IAM for it."
 
 

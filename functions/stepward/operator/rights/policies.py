@@ -49,9 +49,9 @@ RIGHTS = (
 )
 
 
-def narrowest(action: str) -> tuple[Policy, str] | None:
-    """The first policy with this action, and the action as IAM names it; None if no policy has it."""
-    return next(((each.policy, f"{each.service}:{action}") for each in RIGHTS if action in each.actions), None)
+def allowing(action: str) -> Mapping[Policy, str]:
+    """The policies that add this action for something, the narrowest first, and the action as IAM names it."""
+    return {each.policy: f"{each.service}:{action}" for each in RIGHTS if action in each.actions}
 
 
 def document(policy: Policy, stack: str, parts: Deployment) -> Mapping[str, Any]:
