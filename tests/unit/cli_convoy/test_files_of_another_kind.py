@@ -105,14 +105,6 @@ def test_a_ledger_is_read_by_what_it_holds_and_not_by_its_name(
     assert all(message.body.startswith("{") for message in read(tmp_path / name))
 
 
-def test_the_sample_that_the_readme_sends_is_a_ledger() -> None:
-    ledger = opened(Path("events/ledger.json"), "", "")
-
-    survey = surveyed(ledger)
-
-    assert (ledger.customer_id, survey.faulty, survey.orders) == ("customer-7", 0, {"ord-2001", "ord-2002"})
-
-
 @pytest.mark.parametrize("damaged", ['{"orderId": "A",', '{"orderId":', '{"orderId": "A', "{", '{"a": [1,'])
 def test_a_first_line_that_is_cut_off_does_not_make_lines_one_value(tmp_path: Path, damaged: str) -> None:
     (tmp_path / "today.jsonl").write_text(f"{damaged}\n{TEXT}")

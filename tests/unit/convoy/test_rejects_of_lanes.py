@@ -4,14 +4,13 @@ import json
 
 import pytest
 
-from orders.messages import OrderEvent
-from orders.shops.sources import SOURCES
 from stepward.domain.convoy.lane import MOST_DONE
 from stepward.domain.history import HistoryKind
 from stepward.testing.faults.record import Died
 from tests.factories import MINUTE
 from tests.lab.convoy.gate import Fault
 from tests.lab.convoy.world import ConvoyWorld, entry, order
+from tests.sample import ShopEvent, numbered_notice
 from tests.unit.convoy.lanes import arrive, poisoned, with_gap, work_and_die
 
 MENDED = entry("A", 2, "add", amount="2.00")
@@ -174,7 +173,7 @@ def the_reject(world: ConvoyWorld) -> str:
 @pytest.mark.parametrize("text", BAD)
 def test_an_event_that_came_directly_is_kept_as_its_sender_wrote_it(text: str) -> None:
     """K5: so it can be mended, and sent again as it is."""
-    world = ConvoyWorld(sources=SOURCES, schema=OrderEvent)
+    world = ConvoyWorld(sources=[numbered_notice], schema=ShopEvent)
     world.run(order("A", 1)[0])
     for _ in range(2):
         world.events.send(text, group="A", deduplication=f"d-{next(world.names)}")
@@ -186,7 +185,7 @@ def test_an_event_that_came_directly_is_kept_as_its_sender_wrote_it(text: str) -
 @pytest.mark.parametrize("text", BAD)
 def test_an_entry_is_kept_as_its_ledger_had_it(text: str) -> None:
     """K5: what was no JSON value is named in its place."""
-    world = ConvoyWorld(sources=SOURCES, schema=OrderEvent)
+    world = ConvoyWorld(sources=[numbered_notice], schema=ShopEvent)
     world.objects.objects["a"] = "\n".join([json.dumps(order("A", 1)[0]), text]).encode()
     world.ledgers.send('{"ledgerId":"L","customerId":"c1","objectKey":"a"}', group="c1", deduplication="L")
     world.run()

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from orders.messages import OrderEvent
 from stepward.domain.convoy.commands import RetryLane
 from stepward.domain.convoy.lane import LaneRules
 from stepward.wire.convoy import encode_command
 from tests.lab.convoy.record import held
 from tests.lab.convoy.world import TODAY, ConvoyWorld
+from tests.sample import ShopEvent
 from tests.unit.convoy.lanes import blocked
 
 GOOD = '{"orderId":"A","op":"add","amount":"1.00","x":1}'
@@ -29,7 +29,7 @@ BAD = {
 
 
 def world(*, numbered: bool) -> ConvoyWorld:
-    return ConvoyWorld(rules=LaneRules(sequenced=numbered), schema=OrderEvent)
+    return ConvoyWorld(rules=LaneRules(sequenced=numbered), schema=ShopEvent)
 
 
 def texts(bad: str, *, numbered: bool, brought: bool) -> list[str]:

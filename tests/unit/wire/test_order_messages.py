@@ -2,35 +2,29 @@
 
 import hashlib
 import json
-from pathlib import Path
 from random import Random
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orders import app
 from stepward.domain.errors import Rejected
 from stepward.domain.submission import Order
 from stepward.wire.envelope import Ignored
 from stepward.wire.order import MAX_ORDER_BYTES, Accepted, accept, order_id_hint
+from tests.sample import LINE, PLAIN_ORDER, SCHEMAS
 from tests.unit.wire.plain_values import PLAIN, respelled
 from tests.unit.wire.refusals import refused
 
-EVENTS = Path(__file__).parents[3] / "events"
-PLAIN_ORDER: dict[str, Any] = json.loads((EVENTS / "orders" / "order.json").read_text())
-LINE: dict[str, object] = {"sku": "SKU-1", "qty": 1, "unitPrice": "1.00"}
-
 
 def accepted(content: object) -> Order:
-    accepted = accept(json.dumps(content), app.schemas)
+    accepted = accept(json.dumps(content), SCHEMAS)
     assert isinstance(accepted, Accepted)
     return accepted.order
 
 
 def refusal(**changed: object) -> Rejected:
-    return refused(accept, json.dumps(PLAIN_ORDER | changed), app.schemas)
+    return refused(accept, json.dumps(PLAIN_ORDER | changed), SCHEMAS)
 
 
 def test_an_order_is_stored_whole_under_the_hash_of_its_canonical_text() -> None:
@@ -44,7 +38,7 @@ def test_an_order_is_stored_whole_under_the_hash_of_its_canonical_text() -> None
 def test_the_same_order_spelled_apart_has_the_same_hash(extra: object, chance: Random) -> None:
     """S8: a second sending of the same order is a duplicate, however it is spelled."""
     content = PLAIN_ORDER | {"extra": extra}
-    first, second = (accept(respelled(content, chance), app.schemas) for _ in range(2))
+    first, second = (accept(respelled(content, chance), SCHEMAS) for _ in range(2))
     assert first == second
 
 
@@ -61,7 +55,7 @@ def test_other_content_has_another_hash(changed: dict[str, object]) -> None:
 @pytest.mark.parametrize("field", ["orderId", "type", "version", "submittedAt", "currency", "items"])
 def test_a_missing_field_is_named(field: str) -> None:
     content = {key: value for key, value in PLAIN_ORDER.items() if key != field}
-    fault = refused(accept, json.dumps(content), app.schemas)
+    fault = refused(accept, json.dumps(content), SCHEMAS)
     assert (fault.field, fault.reason) == (field, "is missing")
 
 
@@ -142,17 +136,17 @@ def test_the_size_is_that_of_the_escaped_text() -> None:
 
 @pytest.mark.parametrize("size", [262_144, 262_145, 1_048_576, 1_048_577])
 def test_white_space_is_not_part_of_the_size(size: int) -> None:
-    assert isinstance(accept(json.dumps(PLAIN_ORDER).ljust(size), app.schemas), Accepted)
+    assert isinstance(accept(json.dumps(PLAIN_ORDER).ljust(size), SCHEMAS), Accepted)
 
 
 def test_a_notice_of_the_platform_is_ignored() -> None:
-    assert accept('{"Service": "Amazon S3", "Event": "s3:TestEvent"}', app.schemas) == Ignored("S3 test event")
+    assert accept('{"Service": "Amazon S3", "Event": "s3:TestEvent"}', SCHEMAS) == Ignored("S3 test event")
 
 
 @given(st.text())
 def test_random_text_is_rejected_and_nothing_worse(text: str) -> None:
     with pytest.raises(Rejected):
-        accept(text, app.schemas)
+        accept(text, SCHEMAS)
     order_id_hint(text)
 
 
@@ -182,10 +176,10 @@ def test_what_the_message_asks_of_the_engine_is_read_out_of_it() -> None:
     """S19, S24."""
     asks = {"replyTo": "arn:aws:sqs:us-east-1:111122223333:replies", "correlationId": "checkout-1"}
     for asked, found in ((asks, tuple(asks.values())), (dict.fromkeys(asks), ("", ""))):
-        taken = accept(json.dumps(PLAIN_ORDER | asked), app.schemas)
+        taken = accept(json.dumps(PLAIN_ORDER | asked), SCHEMAS)
         assert isinstance(taken, Accepted)
         assert (taken.reply_to, taken.correlation_id) == found
     for text, at in (("2026-01-01T08:00:00.5+07:00", 1_767_229_200_500), (None, None)):
-        limited = accept(json.dumps(PLAIN_ORDER | {"completeBy": text}), app.schemas)
+        limited = accept(json.dumps(PLAIN_ORDER | {"completeBy": text}), SCHEMAS)
         assert isinstance(limited, Accepted)
         assert limited.complete_by == at

@@ -10,6 +10,7 @@ import pytest
 from orders import app
 from orders.messages import OrderEvent, OrderSubmitted
 from orders.shops.sources import SOURCES
+from stepward.cli.ledger.files import opened, surveyed
 from stepward.domain.convoy.event import OrderEvent as Event
 from stepward.domain.convoy.lane_message import LaneMessage
 from stepward.domain.messages import Reply, SignalGiven, Start
@@ -100,3 +101,11 @@ def test_the_sample_event_begins_an_order() -> None:
     event = decode_for_lane((EVENTS / "order-event.json").read_text(), schema=OrderEvent, sources=SOURCES)
     assert isinstance(event, Event)
     assert (event.order_id, event.sequence, event.fault) == ("ord-2003", 1, "")
+
+
+def test_the_sample_that_the_readme_sends_is_a_ledger() -> None:
+    ledger = opened(EVENTS / "ledger.json", "", "")
+
+    survey = surveyed(ledger)
+
+    assert (ledger.customer_id, survey.faulty, survey.orders) == ("customer-7", 0, {"ord-2001", "ord-2002"})
