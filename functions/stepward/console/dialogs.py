@@ -65,7 +65,13 @@ def edited(label: str, text: str, check: Callable[[str], str]) -> Callable[[], s
     note = ui.label().classes("whitespace-pre-wrap").mark("check")
 
     async def look() -> None:
-        note.set_text(await run.io_bound(partial(check, str(field.value))) or "")
+        asked = str(field.value)
+        try:
+            said = await run.io_bound(partial(check, asked))
+        except StepwardError as error:
+            said = str(error)
+        if asked == field.value:
+            note.set_text(said or "")
 
     field.on_value_change(look)
     ui.timer(0, look, once=True)
