@@ -32,9 +32,7 @@ def confirmed(
     If it is for more than one, the `count` of `what` it is for has to be typed.
     """
     with ui.context.client.content, ui.dialog() as dialog, ui.card().classes("w-full max-w-2xl"):
-        head(console, title)
-        for line in will_do:
-            verbatim(line)
+        head(console, title, will_do)
         extra()
         why = ui.input("Why, for the audit log").props("autofocus").classes("w-full").mark("why")
         why.set_visibility(asks_why)
@@ -78,11 +76,13 @@ def edited(label: str, text: str, check: Callable[[str], str]) -> Callable[[], s
     return lambda: str(field.value)
 
 
-def head(console: Console, title: str) -> None:
+def head(console: Console, title: str, will_do: Sequence[str] = ()) -> None:
     """The head of a dialog."""
     ui.label(title).classes("text-lg font-bold")
     if console.production:
         ui.badge("PRODUCTION", color="red")
+    for line in will_do:
+        verbatim(line)
 
 
 def unconfirmed(count: int, what: str, why: str, typed: str) -> str:
