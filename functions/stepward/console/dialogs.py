@@ -32,9 +32,7 @@ def confirmed(
     If it is for more than one, the `count` of `what` it is for has to be typed.
     """
     with ui.context.client.content, ui.dialog() as dialog, ui.card().classes("w-full max-w-2xl"):
-        head(console, title)
-        for line in will_do:
-            verbatim(line)
+        head(console, title, will_do)
         extra()
         why = ui.input("Why, for the audit log").props("autofocus").classes("w-full").mark("why")
         why.set_visibility(asks_why)
@@ -65,18 +63,26 @@ def edited(label: str, text: str, check: Callable[[str], str]) -> Callable[[], s
     note = ui.label().classes("whitespace-pre-wrap").mark("check")
 
     async def look() -> None:
-        note.set_text(await run.io_bound(partial(check, str(field.value))) or "")
+        asked = str(field.value)
+        try:
+            said = await run.io_bound(partial(check, asked))
+        except StepwardError as error:
+            said = str(error)
+        if asked == field.value:
+            note.set_text(said or "")
 
     field.on_value_change(look)
     ui.timer(0, look, once=True)
     return lambda: str(field.value)
 
 
-def head(console: Console, title: str) -> None:
+def head(console: Console, title: str, will_do: Sequence[str] = ()) -> None:
     """The head of a dialog."""
     ui.label(title).classes("text-lg font-bold")
     if console.production:
         ui.badge("PRODUCTION", color="red")
+    for line in will_do:
+        verbatim(line)
 
 
 def unconfirmed(count: int, what: str, why: str, typed: str) -> str:
