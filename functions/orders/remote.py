@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from contextlib import closing
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 from urllib3 import BaseHTTPResponse, PoolManager, Timeout
 from urllib3.exceptions import HTTPError
@@ -96,10 +96,10 @@ def _object(text: bytes) -> dict[str, Any] | None:
     if len(text) > MAX_ANSWER:
         return None
     try:
-        value = json.loads(text or b"{}")
+        value: object = json.loads(text or b"{}")
     except (ValueError, RecursionError):
         return None
-    return value if isinstance(value, dict) else None
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
 
 
 def _code(answer: Mapping[str, Any] | None) -> str:
@@ -109,4 +109,4 @@ def _code(answer: Mapping[str, Any] | None) -> str:
 
 @cache
 def _pool() -> PoolManager:
-    return PoolManager(num_pools=8, maxsize=4)
+    return PoolManager(maxsize=10)  # an agent serves up to ten requests at once, each in a thread

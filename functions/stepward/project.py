@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import os
+import re
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from traceback import extract_tb
@@ -21,6 +23,9 @@ ENVIRONMENT = "env"
 """The CDK context option that names an environment."""
 _ENGINE = Path(__file__).parent
 _ENVIRONMENTS = Path("infra", "environments")
+_NAMES_IT = f"[tool.stepward] app in pyproject.toml, or {APP},"
+_KEY, _WORDS, _LINE = re.compile(r"\s*\[?([\w-]+)\s*[\]=]"), re.compile(r"[\w-]+"), re.compile(r"at line (\d+)")
+_STEP, _KINDS = re.compile(r"step '([^']+)'"), {"Step", "Signal", "Timer", "Child", "Each"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +34,13 @@ class Environment:
 
     path: Path
     values: Mapping[str, Any]
+    lines: Mapping[str, int] = field(default_factory=dict)
+    """Where each setting is."""
+
+    def place(self, text: str) -> str:
+        """The file, with the line of the setting that `text`, an error's, begins with or names first."""
+        names = (word for word in _WORDS.findall(text) if word in self.lines)
+        return f"{self.path}:{self.lines[name]}" if (name := next(names, "")) else str(self.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +64,16 @@ class Project:
 
     @property
     def not_bundled(self) -> Sequence[str]:
-        """Folders below `functions` that no function needs."""
-        return tuple(self._settings.get("not-bundled", ()))
+        """Folders below `functions` that no function needs; raises Misconfigured."""
+        folders = self._settings.get("not-bundled", [])
+        if not isinstance(folders, list):
+            raise Misconfigured(f"pyproject.toml: not-bundled = {folders!r} is no list; write [{folders!r}]")
+        for each in folders:
+            if not (self.functions / str(each)).exists():
+                raise Misconfigured(
+                    f"pyproject.toml: not-bundled: there is no functions/{each}; correct it, or remove it"
+                )
+        return tuple(folders)
 
     @property
     def dependencies(self) -> Sequence[str]:
@@ -80,9 +100,11 @@ class Project:
     def _read(self, file: Path) -> Environment:
         path = file.relative_to(self.root)
         try:
-            return Environment(path, tomllib.loads(file.read_text()))
+            text = file.read_text()
+            return Environment(path, tomllib.loads(text), dict(_lines_of_keys(text)))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise Misconfigured(f"{path} cannot be read: {error}") from error
+            at = _LINE.search(str(error))
+            raise Misconfigured(f"{path}{f':{at[1]}' if at else ''} cannot be read: {error}") from error
 
     def app(self, named: str = "") -> App:
         """The application `named` as module:name, else the one that STEPWARD_APP or pyproject.toml names.
@@ -97,7 +119,7 @@ class Project:
         if str(self.functions) not in sys.path:
             sys.path.insert(0, str(self.functions))
         module, _, name = target.partition(":")
-        with self.explained(f"no application {target!r} in {self.functions}"):
+        with self.explained(f"no application {target!r} in {self.functions}, as {_NAMES_IT} says"):
             found = getattr(import_module(module), name or "app")
         if not isinstance(found, App):
             raise Misconfigured(f"{target!r} is {type(found).__name__}, not an application")
@@ -127,14 +149,49 @@ class Project:
             for file, line in lines
             if Path(file).is_relative_to(self.functions) and not Path(file).is_relative_to(_ENGINE)
         ]
-        return f"{own[-1][0].relative_to(self.root)}:{own[-1][1]}" if own else ""
+        if not own:
+            return ""
+        file, line = own[-1]
+        if isinstance(error, WorkflowError) and (step := _STEP.search(str(error))):
+            line = _line_of_step(file.read_text(), line or 1, step[1])
+        return f"{file.relative_to(self.root)}:{line}"
 
     @property
     def _settings(self) -> Mapping[str, Any]:
         settings: Mapping[str, Any] = self._pyproject.get("tool", {}).get("stepward", {})
+        for name in settings.keys() - {"app", "not-bundled"}:
+            raise Misconfigured(f"pyproject.toml: [tool.stepward] has {name!r}, and takes app and not-bundled only")
         return settings
 
     @property
     def _pyproject(self) -> Mapping[str, Any]:
         file = self.root / "pyproject.toml"
-        return tomllib.loads(file.read_text()) if file.is_file() else {}
+        try:
+            return tomllib.loads(file.read_text()) if file.is_file() else {}
+        except tomllib.TOMLDecodeError as error:
+            raise Misconfigured(f"pyproject.toml cannot be read: {error}") from error
+
+
+def _lines_of_keys(text: str) -> Iterator[tuple[str, int]]:
+    """The line of each key and table of a TOML text, as far as lines tell."""
+    for line, words in enumerate(text.splitlines(), 1):
+        if key := _KEY.match(words):
+            yield key[1], line
+
+
+def _line_of_step(source: str, line: int, step: str) -> int:
+    """The line of the step of this name in the call that began at `line`, or else in the file; `line` if neither."""
+    calls = [each for each in ast.walk(ast.parse(source)) if isinstance(each, ast.Call)]
+    named = [
+        each.lineno for each in calls if ast.unparse(each.func).rpartition(".")[2] in _KINDS and step in _names(each)
+    ]
+    ends = [each.end_lineno or line for each in calls if each.lineno == line]
+    within = [each for each in named if line <= each <= max(ends, default=line)]
+    return next(iter([*within, *named]), line)
+
+
+def _names(step: ast.Call) -> Iterator[str]:
+    """What a step may be named after: its name=, its first argument if that is a text, or else the operation's name."""
+    named = [each.value for each in step.keywords if each.arg == "name"] or step.args[:1]
+    for each in named:
+        yield str(each.value) if isinstance(each, ast.Constant) else re.findall(r"\w+", ast.unparse(each))[-1]

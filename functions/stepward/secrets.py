@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import cache
+from threading import Lock
 from typing import Any
 
 from botocore.config import Config
@@ -16,16 +17,21 @@ DECLARED = "STEPWARD_SECRETS"
 _LASTING = {"ResourceNotFoundException", "AccessDeniedException", "DecryptionFailure", "InvalidRequestException"}
 known: dict[str, str] = {}
 """What this process has read, by name."""
+_reading = Lock()
+"""Requests are served in threads: one of them makes the client, and reads for all."""
 
 
 def secret(name: str, *, again: bool = False) -> str:
-    """The text of a secret that the agent declares: `Agent("bank", secrets=("bank/api-key",))`.
+    """The text of the secret `name`, which the agent declares: `Agent("bank", secrets=("bank/api-key",))`.
 
     It is read once in each environment of the function. If the service refuses it, it may have been rotated: ask
     `again`. Raises Misconfigured if it is not declared, or cannot be read, and Transient if it cannot be read for now.
     """
     if again or name not in known:
-        known[name] = _read(name)
+        before = known.get(name)
+        with _reading:
+            if known.get(name) == before:
+                known[name] = _read(name)
     return known[name]
 
 

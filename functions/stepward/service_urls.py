@@ -17,7 +17,7 @@ ADDRESSES = "STEPWARD_SERVICE_URLS"
 
 
 def service_url(agent: str) -> str:
-    """The address of an agent's remote service, without a slash at its end; raises Misconfigured without one.
+    """The address of the remote service of `agent`, without a slash at its end; raises Misconfigured without one.
 
     Plain http is for this machine only.
     """

@@ -60,8 +60,8 @@ class StepwardStack(Stack):
         )
         self.functions = functions = Functions(self, "Functions", agents=agents, parts=parts)
         watched = _watched(agents, parts, functions)
-        Alarms(self, "Alarms", watched=watched, alerts=parts.alerts)
-        Dashboard(self, "Board", plans=list(app.plans(settings.complete_within).values()), watched=watched)
+        alarms = Alarms(self, "Alarms", watched=watched, alerts=parts.alerts).all
+        Dashboard(self, "Board", plans=app.plans(settings.complete_within), watched=watched, alarms=alarms)
         self._output_queues(parts.queues, settings.ledger_customers)
         self._output_tables(parts)
         self._output_functions(functions)
@@ -161,10 +161,10 @@ def _mappings(queues: Mapping[str, WorkQueue], functions: Functions) -> Mapping[
     return {name: taken[work] for name, work in queues.items() if work in taken}
 
 
-def _throttles(tables: Tables) -> Sequence[cloudwatch.Metric]:
-    written = [tables.orders, tables.tasks, tables.lanes, tables.shared_records]
-    writes = [table.metric("WriteThrottleEvents", statistic="Sum") for table in written]
-    return [*writes, tables.shared_records.metric("ReadThrottleEvents", statistic="Sum")]
+def _throttles(tables: Tables) -> Mapping[str, cloudwatch.Metric]:
+    written = {"orders": tables.orders, "tasks": tables.tasks, "lanes": tables.lanes, "shared": tables.shared_records}
+    writes = {name: table.metric("WriteThrottleEvents", statistic="Sum") for name, table in written.items()}
+    return {**writes, "shared, reads": tables.shared_records.metric("ReadThrottleEvents", statistic="Sum")}
 
 
 def _longest_waits(agents: Sequence[AgentNeeds], queues: Queues) -> Mapping[str, int]:

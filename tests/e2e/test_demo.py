@@ -18,7 +18,7 @@ def test_every_order_ends_as_it_must_though_an_agent_is_killed_in_mid_call() -> 
     """S1 to S14, S16 to S20, S22, C1 to C6, I1 to I8."""
     output = io.StringIO()
     console = Console(file=output, width=80)
-    assert run(14, 3, console, ledger_orders=9, complete_within_ms=PATIENT) == 0, output.getvalue()
+    assert run(16, 3, console, ledger_orders=9, complete_within_ms=PATIENT) == 0, output.getvalue()
     text = output.getvalue()
     for row in ("the agent is killed after the effect +1 +1", "shipping never answers +1 +1"):
         assert re.search(row, text), f"{text}\nEvery order of this row has ended, in one state."
@@ -41,7 +41,7 @@ def test_every_order_ends_as_it_must_though_an_agent_is_killed_in_mid_call() -> 
         assert happening in text, text
     sentences = [line for line in text.splitlines() if re.match(r" *\d+\.\d s  ", line)]
     assert len(sentences) <= 26, f"{text}\nA person reads a page, not a log."
-    summary = "demo: 14 orders: 10 Processed, 3 Undone, 1 Error (1 alerted); 5 rejected and stored; 0 lost, 0 doubled"
+    summary = "demo: 16 orders: 12 Processed, 3 Undone, 1 Error (1 alerted); 5 rejected and stored; 0 lost, 0 doubled"
     assert re.search(re.escape(summary) + r" despite [1-9]\d* repeated calls", text), (
         f"{text}\nWithout such a call, services that forget their keys would pass, too."
     )

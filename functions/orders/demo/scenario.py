@@ -95,7 +95,9 @@ KINDS = (
     ),
 )
 LATE = Kind("it arrives while inventory is down", late=True)
-LATE_ORDERS = 3
+LATE_ORDERS = 5
+"""As many as open a breaker: with fewer, the orders that shipping never answers could open that of shipping, and what
+nobody answers does not count until a breaker has been closed for two minutes."""
 _HOW_MANY = (12, 3, 2, 2, 2, 2, 2, 1, 1, 0, 1)
 """The weight of each kind, beside the one order of each kind that every demonstration has."""
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from orders.shops.fields import is_object
 from orders.shops.numbered_order import CANCELLED, added, created
 from stepward import Rejected
 
@@ -29,10 +30,10 @@ def numbered_message(content: object) -> Mapping[str, Any] | None:
     A message that it does not understand becomes an invalid event, which says what to do: without it, the lane would
     have a gap. One that is known and harmless takes its place. Raises Rejected if the message is not about an order.
     """
-    if not isinstance(content, Mapping) or not {"notificationType", "resource", "sequenceNumber"} <= content.keys():
+    if not is_object(content) or not {"notificationType", "resource", "sequenceNumber"} <= content.keys():
         return None
     resource = content["resource"]
-    if not isinstance(resource, Mapping) or resource.get("typeId") != "order":
+    if not is_object(resource) or resource.get("typeId") != "order":
         raise Rejected("resource.typeId", "is not order; subscribe this queue to the messages of orders only")
     change = {"invalid": _LEFT_OUT} if "payloadNotIncluded" in content else _change(content)
     return {"orderId": resource.get("id"), "sequence": content["sequenceNumber"], **change}
@@ -51,7 +52,8 @@ def _change(content: Mapping[str, Any]) -> Mapping[str, Any]:
             return _state(kind, content)
         case str() if _HARMLESS.fullmatch(kind):
             return {"op": "add", "status": kind, "statusOf": "message"}
-    return {"invalid": f"type: this shop does not understand {kind!r}; skip the event or replace it"}
+        case _:
+            return {"invalid": f"type: this shop does not understand {kind!r}; skip the event or replace it"}
 
 
 def _state(kind: str, content: Mapping[str, Any]) -> Mapping[str, Any]:

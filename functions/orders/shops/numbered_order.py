@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from orders.shops.fields import at, listed, said
+from orders.shops.fields import at, is_list, is_object, listed, said
 from orders.shops.totals import accounted, money
 
 CANCELLED = "Cancelled"
@@ -16,7 +16,7 @@ _TAXED = (("totalPrice",), ("taxedPrice", "totalNet"), ("taxedPrice", "totalGros
 
 def created(order: object) -> Mapping[str, Any]:
     """An order as a create; an invalid event if its parts do not come to its total."""
-    if not isinstance(order, Mapping):
+    if not is_object(order):
         return {"invalid": "order: is missing; fetch the order, and replace the event by a create"}
     if order.get("orderState") == CANCELLED:
         return {"invalid": "orderState: the platform has cancelled this order already; skip it and its cancellation"}
@@ -25,7 +25,7 @@ def created(order: object) -> Mapping[str, Any]:
         named = ", ".join(sorted(map(str, others)))
         return {"invalid": f"currency: the total is in {currency}, but there are prices in {named}; ask the shop"}
     fields: Mapping[str, Any] = {}
-    if isinstance(lines, list):
+    if is_list(lines):
         taxed = at(order, "taxedPrice", "totalGross") or order.get("totalPrice")
         fields = accounted([item(line) for line in lines], dict(_adjustments(order, lines)), _stated(taxed), currency)
     if "invalid" in fields:
@@ -45,7 +45,7 @@ def added(content: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def item(line: object) -> Mapping[str, Any] | None:
     """A line as an item, without the fields that the line lacks."""
-    if not isinstance(line, Mapping):
+    if not is_object(line):
         return None
     price = _unit_price(line)
     unit = None if price is None else f"{price:f}"
@@ -54,7 +54,7 @@ def item(line: object) -> Mapping[str, Any] | None:
 
 def amount(value: object) -> Decimal | None:
     """Minor units as an amount: 2460 is 24.60 with two fraction digits, and 125 precise ones are 0.0125 with four."""
-    if not isinstance(value, Mapping):
+    if not is_object(value):
         return None
     precise = value.get("preciseAmount")
     minor, most = (value.get("centAmount"), _MOST_DIGITS) if precise is None else (precise, _MOST_PRECISE_DIGITS)

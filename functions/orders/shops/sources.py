@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from orders.shops.fields import is_object
 from orders.shops.numbered import numbered_message
 from orders.shops.webhook import webhook_delivery
 from stepward import Rejected, Source
@@ -18,7 +19,7 @@ FETCH = "fetch the order from its shop, then send a create with its items"
 
 def marketplace_notice(content: object) -> Mapping[str, Any] | None:
     """Rejects a marketplace's notice of a changed order: it has no lines."""
-    if not isinstance(content, Mapping) or not {"NotificationType", "Payload"} <= content.keys():
+    if not is_object(content) or not {"NotificationType", "Payload"} <= content.keys():
         return None
     kind = content["NotificationType"]
     if kind != "ORDER_CHANGE":
@@ -28,7 +29,7 @@ def marketplace_notice(content: object) -> Mapping[str, Any] | None:
 
 def thin_webhook(content: object) -> Mapping[str, Any] | None:
     """Rejects a webhook that has only a scope and a number, or a topic and an address."""
-    if not isinstance(content, Mapping):
+    if not is_object(content):
         return None
     if {"scope", "data", "producer"} <= content.keys():
         raise Rejected("data", f"holds only the order's number; {FETCH}")

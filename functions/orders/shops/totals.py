@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
+from orders.shops.fields import at
+
 _MONEY = re.compile(r"(-?[0-9]{1,12}(?:\.[0-9]{1,4}(?:[0-9]?[1-9])?)?)0{0,16}")
 """So few digits that a thousand lines of a million pieces are added up exactly."""
 
@@ -52,8 +54,7 @@ def _goods(items: Sequence[object]) -> Decimal | None:
     """What the items cost; None if one of them has no price or no quantity."""
     total = Decimal(0)
     for item in items:
-        price = money(item.get("unitPrice")) if isinstance(item, Mapping) else None
-        quantity = item.get("qty") if isinstance(item, Mapping) else None
+        price, quantity = money(at(item, "unitPrice")), at(item, "qty")
         if price is None or type(quantity) is not int:
             return None
         total += price * quantity

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
-from orders.shops.fields import at, listed, said
+from orders.shops.fields import at, is_list, is_object, listed, said
 from orders.shops.totals import accounted, money
 from stepward import Ignored, Rejected
 
@@ -25,7 +25,7 @@ def webhook_delivery(content: object) -> Mapping[str, Any] | Ignored | None:
     """
     for about, order in _SHAPES:
         headers, body = at(content, about), at(content, order)
-        if isinstance(headers, Mapping) and isinstance(body, Mapping):
+        if is_object(headers) and is_object(body):
             named = {name.lower(): value for name, value in headers.items()}
             if TOPIC in named:
                 is_test = any(_is_set(flag) for flag in (named.get(TEST), body.get("test")))
@@ -80,7 +80,7 @@ def _whole(body: Mapping[str, Any]) -> Mapping[str, Any]:
     if stated and priced and stated != priced:
         return {"invalid": f"currency: is {stated!r}, but the total is in {priced!r}; ask the shop which one counts"}
     currency = stated or priced
-    if not isinstance(lines, list):
+    if not is_list(lines):
         return {"currency": currency}
     total = body.get("current_total_price") or body.get("total_price") or _shop_money(body, "total_price_set", "amount")
     fields = accounted([_item(line) for line in lines], dict(_adjustments(body)), total, currency)
@@ -106,7 +106,7 @@ def _shop_money(body: Mapping[str, Any], prices: str, name: str) -> object:
 
 
 def _item(line: object) -> object:
-    if not isinstance(line, Mapping):
+    if not is_object(line):
         return line
     return said({"sku": line.get("sku"), "qty": line.get("quantity"), "unitPrice": line.get("price")})
 

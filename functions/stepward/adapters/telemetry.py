@@ -126,7 +126,7 @@ class PowertoolsTelemetry:
                     self.services.add_dimension("agent", health.agent)
                 self._measure(name, unit, value, self.services)
 
-    def returned(self, message_id: str, error: Exception) -> None:
+    def returned(self, message_id: str, error: BaseException) -> None:
         """Log why a message goes back to its queue."""
         reason = str(error) if isinstance(error, StepwardError) else type(error).__name__
         self.logger.warning("Returned", extra={"message_id": message_id, "reason": reason})

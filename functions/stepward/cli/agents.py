@@ -94,7 +94,7 @@ def _names(connection: Connection) -> list[str]:
 
 
 def _table(found: dict[str, Breaker], now: int) -> Table:
-    rows = table("Agent", "Breaker", "Since", "Calls", "Paused")
+    rows = table("Agent", "Breaker", "Since", "Calls", "Paused", least=["Since", "Calls"])
     for name, breaker in found.items():
         rows.add_row(
             cell(name),

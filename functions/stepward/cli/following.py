@@ -39,7 +39,7 @@ class Following(Generic[S]):
     state: Callable[[S], dict[str, Any]]
 
     def follow(self, now: Callable[[], int], *, wait: bool, as_json: bool) -> None:
-        """Report the outcome of the command, if `wait` after it is known; exits with 1 if it was refused."""
+        """Report the outcome of the command, if `wait` after it is known; exits with 1 if it was refused or failed."""
         try:
             found = awaited(self._looked, now, sleep) if wait else None
         except KeyboardInterrupt:
@@ -53,7 +53,7 @@ class Following(Generic[S]):
             say(f"{found.text} {self.hint}")
         else:
             complain(f"{self.whom} refused to {self.what}: {found.text}. {self.hint}")
-        if found and not found.applied:
+        if found and not (found.applied and found.is_good):
             raise typer.Exit(1)
 
     def _document(self, found: CommandOutcome | None) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated
 
@@ -15,6 +16,7 @@ from stepward.cli.cost.command import cost
 from stepward.cli.dead_letters import commands as dead_letters
 from stepward.cli.deploy_check.command import deploy_check
 from stepward.cli.deployment.options import for_deployment
+from stepward.cli.deployment.policy import policy
 from stepward.cli.ledger import commands as ledgers
 from stepward.cli.local import commands as local
 from stepward.cli.many import for_many
@@ -27,9 +29,10 @@ from stepward.cli.orders.show import list_orders, show
 from stepward.cli.rejects import rejects
 from stepward.cli.schemas.command import schema
 from stepward.cli.status import status
-from stepward.cli.terminal import say, shows_any_text
+from stepward.cli.terminal import OUT, say, shows_any_text
 from stepward.cli.verify.command import verify
 
+WIDTH_IN_A_PIPE = 160
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="markdown"
 )
@@ -39,7 +42,7 @@ app.command("list")(for_deployment(list_orders))
 app.command()(for_deployment(rejects))
 for of_order in (resubmit, undo, cancel, pause, resume, signal):
     app.command()(for_deployment(for_many(of_order, give_many)))
-for command in (status, find, audit_log, agents, verify, console):
+for command in (status, find, audit_log, agents, policy, verify, console):
     app.command()(for_deployment(command))
 app.add_typer(convoy.app, name="convoy")
 app.add_typer(ledgers.app, name="ledger")
@@ -53,8 +56,10 @@ app.command(context_settings={"ignore_unknown_options": True})(deploy_check)
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line; what a pipe or a file gets is wide, so that no table leaves a column out."""
     shows_any_text()
+    if not OUT.is_terminal and "COLUMNS" not in os.environ:
+        OUT.width = WIDTH_IN_A_PIPE
     app(prog_name="stepward")
 
 

@@ -66,13 +66,12 @@ class Many:
         """Do it, or say what would be done; exits with 1 if not all of it came out well."""
         connection = connect(self.target)
         wish = Filter.parse(self.where, now=connection.now())
-        name = cleaned(self.name.strip(), LONGEST_NAME) or f"{self.command}-{moment(connection.now()):%Y%m%dT%H%M%S}"
-        named_bulk = bulk(name)
+        named_bulk = bulk(bulk_name(self.name, self.command, connection))
         found = subjects(connection, named_bulk)
         if self.is_dry:
             self._would(dry_run(found, wish), connection)
             return
-        with _stoppable() as is_stopped, _progress(self.command, visible=not self.as_json) as tell:
+        with stoppable() as is_stopped, progress(self.command, visible=not self.as_json) as tell:
             ended = run(found, wish, Pace(self.rate, tell, is_stopped, connection.now, sleep))
         self._report(ended, named_bulk.name, connection)
         if not all(each.is_good for each in ended):
@@ -120,7 +119,7 @@ class Many:
             say(f"Nothing matches {self.where!r}.")
             return
         if bad:
-            rows = table("Order", "Outcome", "State", "Why")
+            rows = table("Order", "Outcome", "State", "Why", least=["State"])
             for each in bad[:MOST_SHOWN]:
                 rows.add_row(cell(each.key), each.end, cell(each.state), cell(each.text))
             OUT.print(rows)
@@ -135,6 +134,11 @@ class Many:
 
 
 Give = Callable[..., None]
+
+
+def bulk_name(given: str, command: str, connection: Connection) -> str:
+    """The name that was given, or a new one."""
+    return cleaned(given.strip(), LONGEST_NAME) or f"{command}-{moment(connection.now()):%Y%m%dT%H%M%S}"
 
 
 def for_many(one: Callable[..., None], many: Give) -> Callable[..., None]:
@@ -186,7 +190,7 @@ def _print_counted(title: str, counted: Any) -> None:
 
 
 @contextmanager
-def _stoppable() -> Iterator[Callable[[], bool]]:
+def stoppable() -> Iterator[Callable[[], bool]]:
     """Whether Ctrl-C was pressed; pressed again, it ends the process."""
     pressed: list[int] = []
 
@@ -204,7 +208,8 @@ def _stoppable() -> Iterator[Callable[[], bool]]:
 
 
 @contextmanager
-def _progress(command: str, *, visible: bool) -> Iterator[Callable[[Any], object]]:
+def progress(command: str, *, visible: bool) -> Iterator[Callable[[Any], object]]:
+    """A bar on a terminal, and what moves it."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=ERR, disable=not (visible and ERR.is_terminal)) as bar:
         task = bar.add_task(command, total=None)

@@ -16,6 +16,7 @@ from stepward.cli.terminal import OUT, cell, clock, print_json, span
 from stepward.operator.connection import Connection
 from stepward.operator.overview import InFlight, Need, Rank, in_flight, overview
 
+_INDENT = (0, 0, 0, 8)
 _STYLES = {Rank.WAITS: "yellow", Rank.GAP: "yellow", Rank.REJECTS: "yellow"}
 
 
@@ -37,24 +38,28 @@ def status(target: Target, *, follow_it: Follow = False, as_json: AsJson = False
     elif follow_it:
         follow(lambda: (_view(target, connection), False))
     else:
-        OUT.print(_view(target, connection))
+        OUT.print(_view(target, connection, whole=True), crop=False)
 
 
-def _view(target: Target, connection: Connection) -> RenderableType:
+def _view(target: Target, connection: Connection, *, whole: bool = False) -> RenderableType:
+    """The overview; `whole` keeps each command in one line, so that it can be copied."""
     needs, running, now = overview(connection), in_flight(connection), connection.now()
     count = f"{'over ' * running.more}{running.count:,} order{'s' * (running.count != 1)} in flight"
     head = Text(f"{target.stack} at {clock(now)[:-4]}: {count}. ")
     head.append(*(("Nothing needs you.", "green") if not needs else ("What needs you, the worst first:", "bold")))
-    return Group(head, *(_lines(target, need, now) for need in needs))
+    return Group(head, *(_lines(target, need, now, whole=whole) for need in needs))
 
 
-def _lines(target: Target, need: Need, now: int) -> RenderableType:
+def _lines(target: Target, need: Need, now: int, *, whole: bool) -> RenderableType:
     count = f"{need.count:,}{'+' * need.more}"
     since = f", for {span(max(0, now - need.since))}" if need.since else ""
     style = _STYLES.get(need.rank, "bold red")
     first = Text.assemble((f"{count:>6}  ", style), cell(need.what, style), since)
-    about = Text.assemble(cell(need.reason), "\n", (target.typed(*need.words), "dim"))
-    return Group("", first, Padding(about, (0, 0, 0, 8)))
+    reason = Padding(cell(need.reason), _INDENT, expand=False)
+    command = Text(target.typed(*need.words), "dim")
+    if whole:
+        return Group("", first, reason, Text.assemble(" " * _INDENT[-1], command, no_wrap=True, overflow="ignore"))
+    return Group("", first, reason, Padding(command, _INDENT, expand=False))
 
 
 def _document(needs: Sequence[Need], running: InFlight) -> dict[str, Any]:

@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import sys
 from decimal import Decimal
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
+from stepward.cli.fitted import Fitted
 from stepward.operator.wording import times
 
-OUT = Console(markup=False, highlight=False, emoji=False)
-"""Standard output: answers."""
+_PIPE = 1_000
+OUT = Console(
+    markup=False,
+    highlight=False,
+    emoji=False,
+    width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else _PIPE,
+)
+"""Standard output: answers. A pipe is as wide as any row, so that `grep` finds what stands in one."""
 ERR = Console(markup=False, highlight=False, emoji=False, stderr=True)
 """Standard error: errors and progress, so that answers can be piped."""
+table = Fitted
+"""An empty table with these columns, and `least`, which a narrow terminal goes without, in turn."""
 clock, day_and_time, moment, span = times.clock, times.day_and_time, times.moment, times.span
 
 
@@ -41,14 +50,6 @@ def printable_lines(text: str) -> str:
 def cell(text: str, style: str = "") -> Text:
     """A table cell that shows `text` literally."""
     return Text(printable(text), style=style, overflow="fold")
-
-
-def table(*columns: str) -> Table:
-    """An empty table whose columns fold long texts."""
-    empty = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for column in columns:
-        empty.add_column(column, overflow="fold")
-    return empty
 
 
 def say(text: str, style: str = "") -> None:

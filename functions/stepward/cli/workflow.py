@@ -9,7 +9,7 @@ import typer
 
 from stepward.cli.cost.command import Named
 from stepward.cli.terminal import complain, say
-from stepward.domain.errors import Misconfigured
+from stepward.domain.errors import Misconfigured, WorkflowError
 from stepward.domain.workflow.definition import Workflow
 from stepward.domain.workflow.drawing import as_mermaid, as_text
 from stepward.project import Project
@@ -43,7 +43,7 @@ def show(name: Name = "", *, drawing: Drawing = Format.TEXT, app: Named = "") ->
     """
     try:
         workflows = {each.name: each for each in Project.here().app(app).workflows}
-    except Misconfigured as error:
+    except (Misconfigured, WorkflowError) as error:
         complain(str(error))
         raise typer.Exit(2) from None
     if name and name not in workflows:

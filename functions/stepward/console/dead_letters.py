@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import partial
 
 from nicegui import run, ui
@@ -17,11 +18,12 @@ from stepward.console.frame import Console, empty, failure, order_address, page
 from stepward.console.giving import acting
 from stepward.domain.errors import StepwardError
 from stepward.operator.asked import CommandOutcome
+from stepward.operator.bulk import Bulk, Pace
 from stepward.operator.dead_letters.of_tasks import Opened
-from stepward.operator.dead_letters.redrive import Action, Redrive, Wanted
+from stepward.operator.dead_letters.redrive import Action, Redrive, Wanted, open_of
 from stepward.operator.wording.times import day_and_time
 
-MOST, PAUSE_S = 200, 0.02
+MOST, RATE = 200, 50.0
 _COLUMNS = ("order", "sent", "received", "what", "judgement", "reason")
 _LINK = '<q-td :props="props"><a class="text-primary" :href="props.row.href">{{ props.value }}</a></q-td>'
 
@@ -73,10 +75,17 @@ class Letters:
             else:
                 self._table()
 
-    def ask(self, *, drop_stale: bool) -> None:
+    async def ask(self, *, drop_stale: bool) -> None:
         """Say what would become of the messages, and ask why."""
-        asked = self._redrive(drop_stale=drop_stale)
-        would = Counter(action for _, action in asked.acted(self.found, asked.would) if action)
+        wanted = Wanted(tuple(self.marked or [each.dead_letter.message_id for each in self.found]))
+        asked = partial(asked_for, self.console, self.queue, wanted, drop_stale=drop_stale)
+        dry = asked("")
+        try:
+            await run.io_bound(dry.would, MOST)
+        except StepwardError as error:
+            ui.notify(str(error), type="negative")
+            return
+        would = Counter(action for _, action in dry.done)
         count = would[Action.SENT] + would[Action.DROPPED]
         will_do = [f"{would[action]:>6,}  {action}" for action in Action if would[action]]
         confirmed(
@@ -88,15 +97,10 @@ class Letters:
             what="messages",
         )
 
-    def _redrive(self, *, drop_stale: bool = False) -> Redrive:
-        shown = [each.dead_letter.message_id for each in self.found]
-        wanted = Wanted(tuple(self.marked or shown), drop_stale=drop_stale)
-        return Redrive(self.console.connection, self.queue, wanted, self.console.who)
-
     def _read(self) -> list[Opened]:
-        asked = self._redrive()
-        with asked.source().taken(MOST) as dead_letters:
-            return [asked.opened(dead_letter) for dead_letter in dead_letters]
+        connection = self.console.connection
+        with asked_for(self.console, self.queue, Wanted(), "").source.taken(MOST) as dead_letters:
+            return [open_of(connection, self.queue, each) for each in dead_letters]
 
     def _table(self) -> None:
         rows = [_row(each) for each in self.found]
@@ -112,23 +116,21 @@ class Letters:
         ui.label(f"{len(rows)} shown{'; there may be more' * (len(rows) == MOST)}")
 
 
-async def redriven(console: Console, asked: Redrive, why: str) -> CommandOutcome | None:
+def asked_for(console: Console, queue: str, wanted: Wanted, why: str, *, drop_stale: bool = False) -> Redrive:
+    """A redrive of these messages that was not run yet."""
+    bulk = Bulk("redrive", f"redrive-{console.connection.new_id()[:8]}", console.who, why)
+    return Redrive(console.connection, queue, wanted, bulk, drop_stale)
+
+
+async def redriven(console: Console, asked: Callable[[str], Redrive], why: str) -> CommandOutcome | None:
     """Redrive what is wanted, for this reason; raises StepwardError."""
-    found = await acting(console, partial(_redriven, replace(asked, why=why)))
-    if found is None:
-        return None
+    redrive = asked(why)
+    pace = Pace(RATE, lambda _: None, lambda: False, console.connection.now, time.sleep)  # noqa: TID251 - a thread
+    await acting(console, partial(redrive.run, MOST, pace))
+    found = Counter(action for _, action in redrive.done)
     text = ", ".join(f"{count:,} {action}" for action, count in found.items())
-    return CommandOutcome(applied=bool(found), text=text or "No such message is in the queue any more.")
-
-
-def _redriven(asked: Redrive) -> Counter[Action]:
-    source, actions = asked.source(), Counter[Action]()
-    with source.taken(MOST) as dead_letters:
-        for _, action in asked.acted(map(asked.opened, dead_letters), partial(asked.do, source)):
-            if action:
-                actions[action] += 1
-                time.sleep(PAUSE_S)  # noqa: TID251 - a thread
-    return actions
+    said = "; ".join(filter(None, (text, redrive.left))) or "No such message is in the queue any more."
+    return CommandOutcome(applied=bool(found), text=said)
 
 
 def _row(each: Opened) -> dict[str, str]:

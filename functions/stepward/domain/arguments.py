@@ -47,8 +47,10 @@ def policy_mend(value: object) -> str:
 def _said(value: object) -> str:
     if _is_operation(value):
         return f"the operation {named(value)!r}"
-    if callable(value) and hasattr(value, "__name__"):
+    if callable(value) and hasattr(value, "__name__") and not isinstance(value, type):
         return f"the function {value.__name__!r}"
+    if isinstance(value, type):
+        return f"the class {value.__name__!r}"
     return f"{value!r} ({type(value).__name__})" if isinstance(value, str | int | float) else type(value).__name__
 
 
@@ -96,11 +98,26 @@ def _texts(name: str, value: object) -> str:
     return f"write several: {name}=({value!r},)" if isinstance(value, str) else ""
 
 
+def _condition(name: str, value: object) -> str:
+    if hasattr(value, "frozen"):
+        return ""
+    return f'write a condition on a ref, which is data: {name}=ref.order("amount") > 100, and from stepward import ref'
+
+
+def _message(name: str, value: object) -> str:
+    if "order_id" in getattr(value, "__struct_fields__", ()):
+        return ""
+    base = f"{name.capitalize()}Message"
+    return f"write {name}=a subclass of {base}: class Mine({base}, frozen=True, kw_only=True)"
+
+
 _MENDS: Mapping[str, Mend] = {
     **dict.fromkeys(("operation", "undo", "check"), _operation),
     **dict.fromkeys(("complete_within", "answer_within", "delay", "span", "settle"), _span),
     **dict.fromkeys(("version", "threshold", "rounds", "max_concurrency", "memory_mb", "at_once"), _whole),
     **dict.fromkeys(("on_timeout", "on_permanent", "on_failure", "on_refused", "on_undone"), _ending),
+    **dict.fromkeys(("order", "event"), _message),
+    "when": _condition,
     "name": _text,
     "after": _steps,
     "services": _texts,

@@ -36,6 +36,11 @@ def synthesise(root: Path, out: Path, context: Mapping[str, object], *, app: str
     return run.stderr
 
 
+def notices(told: str, context: Mapping[str, object]) -> str:
+    """What synthesis told, without how `context`, which no person gave, differs from the environment's file."""
+    return "\n".join(line for line in told.splitlines() if line.partition("=")[0] not in context)
+
+
 def _environment(root: Path, out: Path, context: Mapping[str, object]) -> dict[str, str]:
     return os.environ | {
         "CDK_OUTDIR": str(out.absolute()),

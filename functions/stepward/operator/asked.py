@@ -13,11 +13,12 @@ from stepward.wire.checked_text import cleaned
 
 @dataclass(frozen=True, slots=True)
 class CommandOutcome:
-    """The outcome of a command: applied or refused; `final` unless more will follow."""
+    """The outcome of a command: applied or refused; `final` unless more follows, `is_good` unless it failed."""
 
     applied: bool
     text: str
     final: bool = True
+    is_good: bool = True
 
 
 @dataclass(frozen=True, slots=True)

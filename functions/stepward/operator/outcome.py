@@ -63,7 +63,7 @@ def _may_be(command: Command, entry: HistoryEntry) -> bool:
 def _applied(command: Command, done: HistoryEntry, task: Task) -> CommandOutcome:
     # Two people may ask for the same thing at once: one command is applied, and both have what they wanted.
     by = "" if done.by == command.who else f" {done.by} asked for it first."
-    order = spoken(task.order_id)
+    order, is_good = spoken(task.order_id), True
     match command:
         case Pause():
             text = f"Order {order} is paused: running steps may end, no step starts.{by}"
@@ -71,6 +71,7 @@ def _applied(command: Command, done: HistoryEntry, task: Task) -> CommandOutcome
             text = f"Order {order} goes on: it is {task.process_state}.{by}"
         case Resubmit():
             state = task.steps[command.step].process_state
+            is_good = state is not ProcessState.ERROR
             text = f"Step {command.step} of order {order} runs again: it is {state} now.{by}"
         case SignalGiven():
             record = task.steps[command.step]
@@ -78,7 +79,7 @@ def _applied(command: Command, done: HistoryEntry, task: Task) -> CommandOutcome
             text = f"The signal {command.step} of order {order} {became}."
         case Undo() | Cancel():
             return _undo(task, by)
-    return CommandOutcome(applied=True, text=text)
+    return CommandOutcome(applied=True, text=text, is_good=is_good)
 
 
 def _undo(task: Task, by: str) -> CommandOutcome:
@@ -87,7 +88,8 @@ def _undo(task: Task, by: str) -> CommandOutcome:
         return CommandOutcome(applied=True, text=f"Order {order} is Undone: all its effects are compensated.{by}")
     if state is ProcessState.UNDO_FAILED:
         failed = ", ".join(name for name, record in task.steps.items() if record.process_state is ProcessState.ERROR)
-        return CommandOutcome(applied=True, text=f"Order {order} is UndoFailed: {failed} ended in Error.{by}")
+        text = f"Order {order} is UndoFailed: {failed} ended in Error.{by}"
+        return CommandOutcome(applied=True, text=text, is_good=False)
     ended = {ProcessState.PROCESSED, ProcessState.ERROR}
     left = [each.name for each in task.steps.values() if each.is_compensation and each.process_state not in ended]
     text = f"The undo of order {order} has begun; still to do: {', '.join(left)}.{by}"
@@ -122,7 +124,8 @@ def lane_outcome(command: LaneCommand, before: LaneSeen, now: LaneSeen) -> Comma
         return CommandOutcome(applied=False, text=mine.note)
     if mine or is_done(now.lane, command):
         goes_on = now.lane.last < now.lane.highest and not now.lane.blocked and now.following is not None
-        return CommandOutcome(applied=True, text=_of_lane(command, before.lane, now), final=not goes_on)
+        text = _of_lane(command, before.lane, now)
+        return CommandOutcome(applied=True, text=text, final=not goes_on, is_good=now.lane.blocked is None)
     return None
 
 

@@ -15,6 +15,7 @@ from stepward.operator.bulk import alike
 from stepward.operator.connection import Connection
 from stepward.operator.filters import Filter
 from stepward.operator.lane_words import lane_state
+from stepward.operator.rights.denials import advice
 from stepward.operator.rows import Row, row_of_lane
 from stepward.operator.search import LATEST, MOST_READ, search
 
@@ -82,7 +83,8 @@ def _read(part: Callable[[Connection], Iterator[Need]], connection: Connection) 
     try:
         return list(part(connection))
     except StepwardError as error:
-        return [Need(Rank.UNREADABLE, f"{what} cannot be read", 1, 0, str(error), ("verify",))]
+        why = " ".join(filter(None, [str(error), advice(error)]))
+        return [Need(Rank.UNREADABLE, f"{what} cannot be read", 1, 0, why, ("verify",))]
 
 
 def _orders(connection: Connection) -> Iterator[Need]:

@@ -47,7 +47,7 @@ def in_file(file: Environment) -> Settings:
     """The settings that an environment's file holds; raises Misconfigured with the name of the file."""
     for name in file.values:
         if name not in _SAYS:
-            raise Misconfigured(f"{file.path}: {name} is no setting; {_nearest(name)}")
+            raise Misconfigured(f"{file.place(name)}: {name} is no setting; {_nearest(name)}")
     for name in REQUIRED:
         if name not in file.values:
             raise Misconfigured(f"{file.path} lacks {name} ({_SAYS[name]}); add it")
@@ -55,7 +55,7 @@ def in_file(file: Environment) -> Settings:
     try:
         return Settings(**{name: typed(name, value, getattr(usual, name)) for name, value in file.values.items()})
     except Misconfigured as error:
-        raise Misconfigured(f"{file.path}: {error}") from error
+        raise Misconfigured(f"{file.place(str(error))}: {error}") from error
 
 
 def _check_place(project: Project, file: Environment, settings: Settings, usual: Settings) -> None:

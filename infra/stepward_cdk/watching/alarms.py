@@ -63,6 +63,7 @@ class Alarms(Construct):
         super().__init__(scope, construct_id)
         self._wakes, self._tells = actions.SnsAction(alerts.pages), actions.SnsAction(alerts.topic)
         self._deployment, self._expressions = watched.deployment, watched.expressions
+        self.all: list[cloudwatch.Alarm] = []
         self._watch_ages(watched)
         self._watch_sweeps_and_alerts(watched, alerts)
         if watched.full:
@@ -126,7 +127,7 @@ class Alarms(Construct):
         used = _math("100 * running / SERVICE_QUOTA(running)", running)
         self._when("concurrency", used, CONCURRENCY_PERCENT, f"{CONCURRENCY_PERCENT}% of all functions run{limit}", 2)
         slow = "DynamoDB throttles the tables, and messages come back; is one order, or one shard, too busy?"
-        self._when("tables-throttled", _sum(watched.throttles), _ANY, slow, 2)
+        self._when("tables-throttled", _sum([*watched.throttles.values()]), _ANY, slow, 2)
 
     def _watch_sweeps_and_alerts(self, watched: Watched, alerts: Alerts) -> None:
         """What is to see all else, and what is to say it."""
@@ -206,6 +207,7 @@ class Alarms(Construct):
         action = self._tells if tells else self._wakes
         alarm.add_alarm_action(action)
         alarm.add_ok_action(action)
+        self.all.append(alarm)
 
 
 def _sum(metrics: Sequence[cloudwatch.Metric]) -> cloudwatch.MathExpression:

@@ -38,7 +38,7 @@ class Watched:
     ledgers: Sequence[str]
     agents: Sequence[str]
     silence: Duration
-    throttles: Sequence[cloudwatch.Metric]
+    throttles: Mapping[str, cloudwatch.Metric]
     deployment: Deployment
     expressions: bool = True
     answered_later: bool = False

@@ -101,13 +101,13 @@ def test_what_has_no_default_for_every_deployment_cannot_be_forgotten(files: Fil
         ('orders_table = ["a"]', "orders_table = ['a'] is not a text; write it like orders_table = \"text\""),
         ('ledger_customers = "a,b"', "ledger_customers = 'a,b' is not a list of texts; write it like"),
         ("ledger_customers = [1]", "ledger_customers = [1] is not a list of texts; write it like"),
-        ("batch_size =", "cannot be read: Invalid value"),
+        ("batch_size = ?", "cannot be read: Invalid value"),
     ],
 )
 def test_what_a_file_gets_wrong_is_named_with_what_to_write(files: Files, line: str, told: str) -> None:
     """D2."""
     assert re.fullmatch(
-        f"infra/environments/prod.toml:? {re.escape(told)}.*", refused(files(prod=PROD + line)), re.DOTALL
+        f"infra/environments/prod.toml:9:? {re.escape(told)}.*", refused(files(prod=PROD + line)), re.DOTALL
     )
 
 
@@ -152,7 +152,7 @@ def test_stacks_of_one_name_may_live_in_two_regions(files: Files) -> None:
 def test_production_has_somebody_who_hears_its_alerts(files: Files) -> None:
     """D2: an address, or the explicit word for none."""
     assert refused(files(prod=PROD.replace("ops@example.com", ""))) == (
-        "infra/environments/prod.toml: alert_email is empty, so nobody would hear of an order in Error; write an "
+        "infra/environments/prod.toml:5: alert_email is empty, so nobody would hear of an order in Error; write an "
         "e-mail address, or 'none' if you subscribe to the stack's topics yourself (see docs/watching.md)"
     )
     assert Settings(environment="prod", alert_email="none").lasting

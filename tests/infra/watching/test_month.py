@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from stepward.cli.cost.counting import COUNTED
-from stepward.cli.cost.estimate import Estimate, estimate, measured
+from stepward.cli.cost.estimate import MOST_SHOWN, Estimate, estimate, measured
 from stepward.project import Project
 from tests.lab.benchmarks.cost.stack import METRICS, Watching, counted
 
@@ -31,6 +31,7 @@ def test_a_month_without_orders_keeps_its_budget_by_default(month: tuple[Watchin
     """S21: $9 in us-east-1, and $3 in an account that has AWS's free tier for it alone."""
     watching, bill = month
     if watching == "lean":
+        assert measured().stack["shown"] <= MOST_SHOWN
         assert bill.month_usd <= 9
         assert bill.month_beyond_free_usd <= 3
 

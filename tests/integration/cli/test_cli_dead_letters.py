@@ -212,3 +212,21 @@ def test_no_ledger_of_a_customer_passes_a_corrupt_one(run: Run, shop: Shop) -> N
 
     assert sorted(actions(run, "ledgers")) == ["kept", "kept", "sent", "sent"]
     assert {each["MessageGroupId"] for each in waiting(shop, "ledgers")} == {"other"}
+
+
+def test_who_wanted_a_redrive_and_why_is_in_the_audit_logs(run: Run, shop: Shop) -> None:
+    """O2: once for each order in a run, with the name of the bulk, and once for the queue; what is dropped, too."""
+    shop.store(failed())
+    lost = Reply("ord-1", "charge", 1, "an older token", Outcome.OK)
+    shop.bury("responses", encode(lost), encode(lost))
+    shop.bury("orders", order_text("a"), order_text("a"))
+    told = ("--why", "the bank is back", "--who", "ada", "--name", "bank")
+
+    assert actions(run, "responses", "--drop-stale", *told) == ["dropped"] * 2
+    assert actions(run, "orders", *told) == ["sent"] * 2
+
+    for order, command in (("ord-1", "drop responses"), ("a", "redrive orders")):
+        (entry,) = json.loads(run("audit-log", order, "--json").stdout)["entries"]
+        assert (entry["command"], entry["who"], entry["why"]) == (command, "ada", "the bank is back (bulk bank)")
+    shop.bury("orders", order_text("b"))
+    assert "by ada: the bank is back (bulk bank)." in run("dead-letters", "show", "orders").stdout

@@ -2,6 +2,7 @@
 
 import json
 import time
+from asyncio import CancelledError
 from typing import Any
 
 import pytest
@@ -117,16 +118,40 @@ def test_a_further_attempt_is_made_alone_and_its_neighbours_go_back_first(
         deployment.sqs.send_message(QueueUrl=source.queue_url, MessageBody=body)
     event = deployment.received("agent-payments")
     event["Records"].sort(key=lambda record: str(json.loads(record["body"])["orderId"]))
-    monkeypatch.setattr(Serve, "handle", _dies)
+    seen: list[tuple[str, set[str]]] = []
 
-    with pytest.raises(SystemExit, match="ord-2"):
-        agent.handler(event, None)
+    def handle(_serve: Serve, text: str) -> None:
+        here = {json.loads(body)["orderId"] for body in deployment.taken("agent-payments")}
+        seen.append((json.loads(text)["orderId"], here))
 
-    assert {json.loads(body)["orderId"] for body in deployment.taken("agent-payments")} == {"ord-1", "ord-3"}
+    monkeypatch.setattr(Serve, "handle", handle)
+
+    answer = agent.handler(event, None)
+
+    assert seen == [("ord-2", {"ord-1", "ord-3"})]
+    assert failed(answer) == [each["messageId"] for each in event["Records"] if "ord-2" not in each["body"]]
 
 
-def _dies(_serve: Serve, text: str) -> None:
-    raise SystemExit(json.loads(text)["orderId"])
+@pytest.mark.parametrize("error", [SystemExit(1), CancelledError()], ids=lambda each: type(each).__name__)
+@pytest.mark.usefixtures("services")
+def test_whatever_an_operation_raises_brings_only_its_request_back(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch, log: Log, error: BaseException
+) -> None:
+    """S11, rule 10: its neighbours are answered, and are not asked again."""
+    serve = Serve.handle
+
+    def handle(self: Serve, text: str) -> None:
+        if "ord-2" in text:
+            raise error
+        serve(self, text)
+
+    monkeypatch.setattr(Serve, "handle", handle)
+
+    answer = agent.handler(batch(REQUEST, [request(f"ord-{number}") for number in range(4)]), None)
+
+    assert failed(answer) == ["m-2"]
+    assert {each["orderId"] for each in replies(deployment)} == {"ord-0", "ord-1", "ord-3"}
+    assert [line["reason"] for line in log.of("Returned")] == [type(error).__name__]
 
 
 def test_a_reply_that_cannot_be_sent_brings_only_its_request_back(deployment: Deployment, services: Services) -> None:

@@ -16,7 +16,7 @@ from stepward.domain.history import HistoryKind
 from stepward.domain.task.record import ProcessState, Task
 from stepward.local.services import Fault, FaultKind
 from stepward.wiring.clock import now
-from tests.lab.chaos.reaper import awaited, functions_of
+from tests.lab.chaos.reaper import awaited, function_of, functions_of
 from tests.lab.chaos.scene import SAMPLES, Scene, scene
 
 POLL_S = 0.02
@@ -61,17 +61,21 @@ class Bench:
         self.scene.services.misbehave(Fault("payments", f"{order_id}/charge", FaultKind.DIE_AFTER_EFFECT))
         self._send(order_id)
         task = self._ended(order_id)
-        killed = next(
-            it for it in self.scene.services.ledger.entries(f"{order_id}/charge") if it.note.startswith("killed")
-        )
+        calls = self.scene.services.ledger.entries(f"{order_id}/charge")
+        killed = next((call for call in calls if call.note.startswith("killed")), None)
+        if killed is None:
+            raise Spoiled(f"{order_id} ended without a kill: the machine is too busy to meet the limit")
         assert not psutil.pid_exists(int(killed.note.removeprefix("killed: ")))
         return Killed(killed.at, task, "charge")
 
     def kill_scheduler_with_start(self) -> Killed:
-        """Kill the process that has received the start of an order, before it reads it."""
+        """Kill the process that has received the start of an order, before it reads it.
+
+        Submission claims an order itself, unless its submitter is told that it was received.
+        """
         order_id = next(self.orders)
         with self._caught(self.scene.stage.deployment.scheduler_queue_url) as killed_at:
-            self._send(order_id)
+            self._send(order_id, reply_to=self.scene.stage.submitter.url)
         return Killed(killed_at(), self._ended(order_id), "reserve")
 
     def kill_scheduler_with_reply(self) -> Killed:
@@ -93,6 +97,12 @@ class Bench:
         again = next(call.at for call in calls if call.at > killed.at)
         noticed, again_s, end = ((at - killed.at) / 1000 for at in (killed.noticed, again, killed.task.ended_at or 0))
         return round(noticed, 2), round(again_s, 2), round(end, 2)
+
+    def started_since(self, at: int) -> str:
+        """The functions of which a process was started after `at` (epoch ms) and is still there, by name."""
+        processes = functions_of(self.scene.cloud.pid, bool)
+        names = sorted(function_of(each) for each in processes if each.create_time() * 1000 > at)
+        return ", ".join(name.removeprefix("Stepward-") for name in names)
 
     def warm_up(self) -> None:
         """Run undisturbed orders until one ends well: while functions start, a short limit is missed."""
@@ -123,8 +133,8 @@ class Bench:
         answer = self.scene.stage.sqs.get_queue_attributes(QueueUrl=queue, AttributeNames=[IN_FLIGHT])
         return int(answer["Attributes"][IN_FLIGHT])
 
-    def _send(self, order_id: str) -> None:
-        (order,) = scenario(1, 1, SAMPLES).orders
+    def _send(self, order_id: str, reply_to: str = "") -> None:
+        (order,) = scenario(1, 1, SAMPLES, reply_to).orders
         self.scene.stage.send([json.dumps({**json.loads(order.messages[0]), "orderId": order_id})])
 
     def _ended(self, order_id: str) -> Task:

@@ -25,23 +25,27 @@ class Recovery:
     noticed_s: float
     again_s: float
     end_s: float
+    started: str
+    """The functions of which another process had to start meanwhile."""
 
 
-def recoveries(limits: Sequence[float], wake_s: float, times: int, progress: Progress) -> Iterator[Recovery | Spoiled]:
-    """Kill `times` agents and Schedulers for each complete-by, with a Supervisor that wakes every `wake_s` seconds."""
+def recoveries(limits: Sequence[float], wake_s: float, kills: int, progress: Progress) -> Iterator[Recovery | Spoiled]:
+    """Kill `kills` agents and Schedulers for each complete-by, with a Supervisor that wakes every `wake_s` seconds."""
     for limit in limits:
         progress(f"complete-by {limit:g} s: deploying")
         with bench(limit) as victim, victim.scene.stage.supervised(wake_s):
             victim.warm_up()
             kinds = {
                 "agent in mid-call": victim.kill_agent,
-                "Scheduler with a reply in hand": victim.kill_scheduler_with_reply,
-                "Scheduler with a start in hand": victim.kill_scheduler_with_start,
+                "Scheduler with a reply": victim.kill_scheduler_with_reply,
+                "Scheduler with a start": victim.kill_scheduler_with_start,
             }
-            for number, (name, kill) in enumerate([*kinds.items()] * times, start=1):
+            for number, (name, kill) in enumerate([*kinds.items()] * kills, start=1):
                 progress(f"complete-by {limit:g} s: {name}, kill {number}")
                 try:
-                    yield Recovery(name, limit, wake_s, *victim.seconds_after(kill()))
+                    killed = kill()
+                    times = victim.seconds_after(killed)
+                    yield Recovery(name, limit, wake_s, *times, victim.started_since(killed.at))
                 except Spoiled as spoiled:
                     yield spoiled
 
@@ -56,8 +60,8 @@ def recovery_table(found: Sequence[Recovery]) -> Table:
         times = list(zip(*((one.noticed_s, one.again_s, one.end_s) for one in group), strict=True))
         span = f"{min(times[-1]):.1f} to {max(times[-1]):.1f}"
         rows.append([killed, f"{limit:g} s", f"{wake:g} s", *(f"{median(each):.1f}" for each in times), span])
-    columns = ("killed", "complete-by", "woken every", "noticed", "called again", "order's end", "least to most")
-    return table("seconds from kill -9 to the order's end", *columns, rows=rows)
+    columns = ("killed", "limit", "wake", "noticed", "again", "ended", "least to most")
+    return table("seconds from kill -9 until it was noticed, called again, and ended", *columns, rows=rows)
 
 
 def main() -> None:

@@ -16,7 +16,7 @@ TASK = new_task(ORDER_ID, sequence("reserve", "charge"), T0, Timing())
 
 def test_the_table_gives_medians_and_the_span_to_the_end() -> None:
     shown = io.StringIO()
-    kills = [Recovery("agent", 2.0, 1.0, noticed, noticed + 1, noticed + 2) for noticed in (2.0, 2.2, 3.0)]
+    kills = [Recovery("agent", 2.0, 1.0, noticed, noticed + 1, noticed + 2, "") for noticed in (2.0, 2.2, 3.0)]
 
     Console(file=shown, width=120).print(recovery_table(kills))
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from stepward.app.scheduler.audit_log import AuditLog
-from stepward.domain.messages import StepFailed
+from stepward.domain.messages import Status, StepFailed
 from stepward.domain.task.record import ProcessState, Task
 from stepward.domain.workflow.plan import UNDO_SUFFIX, Exhausted, Plan, PlannedStep, forward_name
 from stepward.testing.crash import AHEAD, played
@@ -121,6 +121,11 @@ class Orders:
         """Whether an operator knows of the step's Error."""
         return any(isinstance(alert, StepFailed) and alert.step == step for alert in self.engine.alerts)
 
+    @property
+    def is_told(self) -> bool:
+        """Whether the submitter knows that the order failed. No queue loses a message here, as it may in a world."""
+        return any(notice.status is Status.FAILED for notice in self.engine.notices)
+
     def service(self, effect: str) -> Service:
         """The service that does a step, or undoes it."""
         name, app = forward_name(effect), self.engine.app
@@ -143,6 +148,8 @@ def live(scenario: Scenario, pulse: Pulse) -> Iterator[str]:
     tasks = world.engine.parts.store.tasks.values()
     ended = [task.process_state if task else None for task in tasks or [world.task]]
     yield from (f"the order ended {state}, not {scenario.ends}" for state in ended if state is not scenario.ends)
+    if {task.process_state for task in tasks if task and task.reply_to} & {ProcessState.ERROR} and not world.is_told:
+        yield "the order failed and the submitter was not notified"
     if world.acts:
         yield f"{len(world.acts)} of the things that people were to do never came about"
     if len(world.engine.rejects) != scenario.rejects:

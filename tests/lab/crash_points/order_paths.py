@@ -124,6 +124,9 @@ SCENARIOS = {
         "a service fails until its breaker opens, and is found well by a probe", moods={"charge": [Mood.FAILS] * 5}
     ),
     "error": Scenario("a service declines for good", ERROR, declines=CHARGE),
+    "alerted": Scenario(
+        "attempts are used up: an operator is alerted, and the submitter notified", ERROR, line(threshold=2), **USED_UP
+    ),
     "resubmit": Scenario(
         "it declines, and an operator resubmits", declines=CHARGE, acts=[resubmits("charge")], asked=("resubmit",)
     ),

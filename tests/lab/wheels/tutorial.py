@@ -1,7 +1,7 @@
-"""Follows docs/tutorial.md word by word in an empty folder: `python -m tests.lab.wheels.tutorial`.
+"""Follows docs/tutorial.md and docs/incident.md word by word, in a clone: `python -m tests.lab.wheels.tutorial [PAGE]`.
 
-It writes each file that the page shows, types each command, and looks for each line that the page says it prints. Times
-and counts may differ; an order may take a while until it is as the page says.
+It writes each file that a page shows, types each command, and looks for each line that the page says it prints. Times
+and counts may differ, and `…` is anything; an order may take a while until it is as the page says.
 """
 
 import os
@@ -16,8 +16,9 @@ from time import monotonic
 
 from tests.lab.wheels.building import ROOT
 
-PAGE = ROOT / "docs" / "tutorial.md"
+FOLLOWED = ("docs/tutorial.md", "docs/incident.md")
 ENDS_WITHIN_S = 180
+_TAKES_A_WHILE = re.compile(r" (show|status) ")
 _BLOCK = re.compile(r'^```(?P<kind>\w+)(?: title="(?P<file>[^"]+)")?\n(?P<text>.*?)^```', re.DOTALL | re.MULTILINE)
 
 
@@ -27,14 +28,16 @@ def main() -> None:
         folder = Path(scratch) / "clone"
         subprocess.run(["git", "clone", "--quiet", str(ROOT), str(folder)], check=True)  # noqa: S603, S607
         try:
-            _follow(folder)
+            for page in sys.argv[1:] or FOLLOWED:
+                _follow(page, folder)
         finally:
-            if (project := Path(scratch) / "bookings").exists():
-                subprocess.run(["make", "down"], cwd=project, check=False)  # noqa: S607
+            for place in (folder, Path(scratch) / "bookings"):
+                if (command := place / ".venv" / "bin" / "stepward").exists():
+                    subprocess.run([command, "local", "down"], cwd=place, check=False)  # noqa: S603 - our own
 
 
-def _follow(folder: Path) -> None:
-    for block in _BLOCK.finditer(PAGE.read_text(encoding="utf-8")):
+def _follow(page: str, folder: Path) -> None:
+    for block in _BLOCK.finditer((ROOT / page).read_text(encoding="utf-8")):
         if block["file"]:
             (folder / block["file"]).write_text(block["text"], encoding="utf-8")
             continue
@@ -56,17 +59,22 @@ def _typed(block: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def _has_printed(command: str, lines: list[str], folder: Path) -> None:
-    give_up_at = monotonic() + (ENDS_WITHIN_S if " show " in command else 0)
+    give_up_at = monotonic() + (ENDS_WITHIN_S if _TAKES_A_WHILE.search(command) else 0)
     while True:
         done = subprocess.run(  # noqa: S602 - the reader's shell
             command, shell=True, cwd=folder, capture_output=True, text=True, check=False, env=_environment()
         )
         printed = done.stdout + done.stderr
-        if done.returncode == 0 and {*map(_masked, lines)} <= {*map(_masked, printed.splitlines())}:
+        said = "\n".join(map(_masked, printed.splitlines()))
+        if done.returncode == 0 and all(re.search(_wanted(line), said, re.MULTILINE) for line in lines):
             return
         if monotonic() >= give_up_at:
             raise RuntimeError(f"$ {command}\nended with {done.returncode} and printed\n{printed}\nin place of {lines}")
         Event().wait(2)
+
+
+def _wanted(line: str) -> str:
+    return f"^{re.escape(_masked(line)).replace('…', '.*')}$"
 
 
 def _masked(line: str) -> str:

@@ -26,7 +26,7 @@ def engine() -> Iterator[Engine]:
         yield engine
 
 
-def bad(which: Callable[[str], bool], error: type[Exception], text: str) -> Callable[[Call], Result]:
+def bad(which: Callable[[str], bool], error: type[BaseException], text: str) -> Callable[[Call], Result]:
     """`ship` raises for these orders."""
 
     def ship(call: Call) -> Result:
@@ -106,6 +106,16 @@ def test_a_defect_that_comes_back_soon_is_told_once(engine: Engine) -> None:
         engine.clock.move(300)
 
     assert len(defects(engine)) == 1
+
+
+def test_an_operation_that_exits_fails_like_any_other(engine: Engine) -> None:
+    """S20: its process has other requests to serve, and people hear what it was."""
+    engine.service(SHIP).returns(bad(lambda _: True, SystemExit, "no licence"))
+    submitted(engine, *[f"ord-{number}" for number in range(SEVERAL)])
+
+    engine.clock.move(5)
+
+    assert [told.reason for told in defects(engine)] == ["ship fails with SystemExit: no licence in 3 orders"]
 
 
 def test_a_missing_setting_never_counts_against_an_order(engine: Engine) -> None:

@@ -4,6 +4,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from stepward.cli.main import app
+from stepward.cli.terminal import OUT
 
 
 def run(*words: str) -> Result:
@@ -45,7 +46,8 @@ def test_large_orders_and_results_cost_more(words: list[str], writes: int) -> No
     assert quantities("--steps", "3", *words)["DynamoDB writes"] == writes
 
 
-def test_it_says_which_conditions_it_takes_to_hold_at_80_columns() -> None:
+def test_it_says_which_conditions_it_takes_to_hold_at_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(OUT, "width", 80)
     printed = run("--workflow", "returns").stdout
 
     assert "Steps by kind: call 3, signal 2, timer 1, checked call 1\n" in printed

@@ -45,8 +45,17 @@ def test_an_undo_is_followed_to_its_end(now: Life, text: str, final: bool) -> No
     found = came_of(UNDO, FRESH, now)
 
     assert found is not None
-    assert (found.applied, found.final) == (True, final)
+    assert (found.applied, found.final, found.is_good) == (True, final, "Failed" not in text)
     assert text in found.text
+
+
+def test_a_step_that_failed_again_is_no_success() -> None:
+    """Issue: `is Error now` is no exit code 0."""
+    again = failed().resubmit("charge", 9_000, "alex", "raised").answer("charge", 9_500, "declined")
+    found = came_of(Resubmit("ord-1", "charge", 1, "alex", "raised"), failed(), again)
+    assert found is not None
+    assert (found.applied, found.is_good) == (True, False)
+    assert "it is Error now" in found.text
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,11 @@
 """A stack's outputs, as the command line reads them."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
+from stepward.cli.deployment.aws import Account
 from stepward.domain.errors import Misconfigured
 from stepward.stack_outputs import DeadLetters, Deployment
 
@@ -46,6 +48,18 @@ def test_a_stack_that_names_no_dead_letter_queues_can_still_be_used() -> None:
 def test_dead_letter_queues_that_are_malformed_are_named(urls: str) -> None:
     with pytest.raises(Misconfigured, match="DeadLetterQueueUrls"):
         Deployment.from_outputs(OUTPUTS | {"DeadLetterQueueUrls": urls})
+
+
+@pytest.mark.parametrize(("endpoint", "hinted"), [(None, True), ("http://127.0.0.1:1", False)])
+def test_nobody_is_told_to_add_the_local_that_was_given(
+    endpoint: str | None, hinted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Issue L5: a hint never suggests what was typed."""
+    monkeypatch.setattr("stepward.cli.deployment.aws.running_cloud", lambda: SimpleNamespace(server="there"))
+
+    says = Account("here", "us-east-1", endpoint)._refusal("nope", "ValidationError")
+    assert says.startswith("there is no stack nope in here; deploy it")
+    assert ("add --local" in says) == hinted
 
 
 def test_outputs_describe_a_deployment() -> None:

@@ -37,6 +37,7 @@ def named(project: Project, settings: str) -> None:
 
 def test_pyproject_names_the_application_and_what_no_function_needs(project: Project) -> None:
     named(project, 'app = "found_here:app"\nnot-bundled = ["notes"]')
+    (project.functions / "notes").mkdir()
 
     assert project.app().name == "found"
     assert project.not_bundled == ("notes",)
@@ -54,7 +55,25 @@ def test_a_project_that_names_none_says_how_to(project: Project) -> None:
         project.app()
 
 
-MISSING = dict.fromkeys(("nowhere:app", "found_here:nothing", ":app", "..:app"), "no application")
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ('ap = "found_here"', "has 'ap', and takes app and not-bundled only"),
+        ('not-bundled = "notes"', r"not-bundled = 'notes' is no list; write \['notes'\]"),
+        ('not-bundled = ["notes"]', "not-bundled: there is no functions/notes; correct it"),
+        ("app = ", "^pyproject.toml cannot be read: Invalid value"),
+    ],
+)
+def test_what_pyproject_gets_wrong_is_named(project: Project, settings: str, says: str) -> None:
+    named(project, settings)
+
+    with pytest.raises(Misconfigured, match=says):
+        assert project.not_bundled
+
+
+MISSING = dict.fromkeys(
+    ("nowhere:app", "found_here:nothing", ":app", "..:app"), r"no application .*, as \[tool.stepward\] app in pyproject"
+)
 
 
 @pytest.mark.parametrize(("name", "says"), [*MISSING.items(), ("json:loads", "is function, not an application")])
@@ -76,6 +95,15 @@ def test_what_is_not_there_or_no_application_is_refused(project: Project, name: 
             "",
             WorkflowError,
             r"functions/found_here.py:6: workflow 'found', step 'work'",
+        ),
+        (
+            '1, [Step(Agent("one").operation(work), complete_within=minutes(1))',
+            """1, [
+    Step(Agent("one").operation(work), name="first", complete_within=minutes(1)),
+    Step(Agent("one").operation(work)),
+""",
+            WorkflowError,
+            r"functions/found_here.py:8: workflow 'found', step 'work'",
         ),
     ],
 )

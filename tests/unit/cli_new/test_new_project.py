@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import yaml  # type: ignore[import-untyped]
 from typer.testing import CliRunner
 
 from stepward.cli.main import app
@@ -68,6 +69,19 @@ def test_a_new_project_pins_the_tools_that_are_pinned_here(project: Path) -> Non
 
     assert groups["local"] == [MINISTACK]
     assert all(f" {pin}\n" in makefile for pin in (*groups["uv"], MINISTACK, command))
+
+
+def test_a_new_project_is_tested_on_github_and_deployed_by_the_job_of_the_docs(project: Path) -> None:
+    recipe = (project / ".github" / "workflows" / "test.yml").read_text()
+    (job,) = re.findall(r"^```yaml.*?\n(.*?)^```", (ROOT / "docs" / "github.md").read_text(), re.DOTALL | re.MULTILINE)
+
+    jobs = yaml.safe_load(recipe + job)["jobs"]
+
+    assert jobs["deploy"]["needs"] == "test"
+    assert [each["steps"][-1]["run"].split(" ENV=")[0] for each in jobs.values()] == [
+        "make check test synth",
+        "make deploy",
+    ]
 
 
 @pytest.mark.parametrize("name", ["Trips", "1st", "json", "class", "agent", "stepward", "a" * 31, "../out"])

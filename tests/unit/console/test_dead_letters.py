@@ -3,17 +3,18 @@
 import asyncio
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import pytest
 from nicegui.testing import User
 
-from stepward.console.dead_letters import redriven
+from stepward.console.dead_letters import asked_for, redriven
 from stepward.console.frame import Console
 from stepward.domain.errors import Rejected
 from stepward.domain.messages import Undo
 from stepward.operator.dead_letters.of_tasks import DeadLetter
-from stepward.operator.dead_letters.redrive import Redrive
+from stepward.operator.dead_letters.redrive import Redrive, Wanted
 from stepward.stack_outputs import DeadLetters
 from stepward.wire.messages import encode
 from tests.unit.cli.lives import SUBMITTED
@@ -36,6 +37,9 @@ class Buried:
     def taken(self, most: int) -> Any:
         yield iter([DeadLetter(name, body, SUBMITTED, 6, "") for name, body in self.bodies.items()][:most])
 
+    def depth(self) -> int:
+        return len(self.bodies)
+
     def remove(self, dead_letter: DeadLetter) -> None:
         del self.bodies[dead_letter.message_id]
 
@@ -51,7 +55,7 @@ def deployed() -> Deployed:
 def buried(monkeypatch: pytest.MonkeyPatch) -> Buried:
     names = [f"ord-{number:05d}" for number in range(3)]
     made = Buried({f"m-{name}": encode(Undo(name, "bob", "withdrawn")) for name in names} | {"m-bad": "{oops"})
-    monkeypatch.setattr(Redrive, "source", lambda _: made)
+    monkeypatch.setattr(Redrive, "source", made)
     return made
 
 
@@ -81,7 +85,8 @@ def test_what_is_current_goes_back_once_its_number_is_confirmed(deployed: Deploy
     visit(shown(deployed, buried), act)
     assert (buried.sent, list(buried.bodies)) == (bodies[:3], ["m-bad"])
     entry = deployed.connection.audit_log.of("ord-00001")[-1]
-    assert (entry.command, entry.who, entry.why) == ("redrive scheduler", "ann", "the table is back")
+    assert (entry.command, entry.who) == ("redrive scheduler", "ann")
+    assert entry.why.startswith("the table is back (bulk redrive-")
 
 
 def test_a_console_that_is_read_only_redrives_nothing(deployed: Deployed, buried: Buried) -> None:
@@ -94,7 +99,7 @@ def test_a_console_that_is_read_only_redrives_nothing(deployed: Deployed, buried
 
     visit(looked, act)
     with pytest.raises(Rejected, match="read only"):
-        asyncio.run(redriven(looked, Redrive(looked.connection, "scheduler"), "why"))
+        asyncio.run(redriven(looked, partial(asked_for, looked, "scheduler", Wanted()), "why"))
     assert not buried.sent
 
 

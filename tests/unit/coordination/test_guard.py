@@ -96,7 +96,7 @@ def test_a_slow_read_of_the_record_holds_up_no_other_request(world: World, recor
             guard.succeeded(Permit(T0), later, "ship")
 
     with ThreadPoolExecutor(1) as threads:
-        records.while_read = lambda: threads.submit(others).result(timeout=10)
+        records.while_read = lambda: threads.submit(others).result(timeout=4)
         guard.admit(later, T0 + MINUTE)
 
     assert records.reads == 2
@@ -114,7 +114,7 @@ def test_who_knows_nothing_waits_for_the_one_that_reads(world: World, records: T
     records.reads = 0
 
     with ThreadPoolExecutor(INSTANCES) as threads:
-        records.while_read = lambda: [door.asked.acquire(timeout=10) for _ in range(INSTANCES)]
+        records.while_read = lambda: [door.asked.acquire(timeout=4) for _ in range(INSTANCES)]
         asked = [threads.submit(guard.admit, now, now + MINUTE) for _ in range(INSTANCES)]
 
     assert all(isinstance(each.result(), Refused) for each in asked)

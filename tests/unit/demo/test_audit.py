@@ -65,7 +65,7 @@ def evidence(acts: Scenario) -> Evidence:
     )
 
 
-ACTS = scenario(14, 3, SAMPLES)
+ACTS = scenario(16, 3, SAMPLES)
 PLAIN = next(order.order_id for order in ACTS.orders if order.kind is KINDS[0])
 DECLINED = next(order.order_id for order in ACTS.orders if order.ends is ProcessState.ERROR)
 UNDONE = next(order.order_id for order in ACTS.orders if order.ends is ProcessState.UNDONE)
@@ -103,7 +103,7 @@ def test_what_is_right_passes_and_is_counted() -> None:
     right = found()
     assert right.passed, list(right.faults())
     assert right.summary == (
-        f"demo: 14 orders: 10 Processed, 3 Undone, 1 Error (1 alerted); {len(ACTS.rejected)} rejected and stored; "
+        f"demo: 16 orders: 12 Processed, 3 Undone, 1 Error (1 alerted); {len(ACTS.rejected)} rejected and stored; "
         "0 lost, 0 doubled despite 2 repeated calls"
     )
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from stepward.adapters.sqs.delivery import NotTaken
 from stepward.app.intake import Received
 from stepward.app.optimistic import LEAST_TIME
 from stepward.app.scheduler.audit_log import AuditLog
@@ -175,7 +176,7 @@ def test_each_message_fails_with_its_own_sends_and_a_second_delivery_sends_them(
     last = fan.reply("print")
     fan.queues.agents["worker"].faults = lambda _: "InternalError"
     met = fan.batch(fan.reply("pick"), fan.reply("pay"), last)
-    assert [type(error) for error in met] == [type(None), type(None), Transient]
+    assert [type(error) for error in met] == [type(None), type(None), NotTaken]
     written = fan.store.tasks[ORDER_ID]
 
     fan.queues.agents["worker"].faults = lambda _: ""

@@ -69,12 +69,19 @@ def test_neither_order_nor_cancellation_is_lost_wherever_a_process_dies(part: st
                 engine.verdict()
 
 
-def test_a_wish_is_in_the_audit_log_once(engine: Engine) -> None:
+def test_a_wish_is_in_the_audit_log_once_even_if_it_comes_again_after_its_order(engine: Engine) -> None:
+    """S22: it is listed as of when it first came."""
+    came_at = engine.clock.now
     engine.post("scheduler", encode(CANCEL))
-    engine.run(limit=engine.clock.now)
+    engine.clock.move(1)
+    engine.submit(None, {"orderId": ORDER_ID})
+    engine.run()
+    engine.post("scheduler", encode(CANCEL))
+    engine.run()
 
     (entry,) = AuditLog(engine.parts.shared_records).of(ORDER_ID)
     assert (entry.command, entry.who, entry.why, entry.applied) == ("cancel", CANCEL.who, CANCEL.why, True)
+    assert entry.at <= came_at
 
 
 @pytest.mark.parametrize("command", [Undo(ORDER_ID, "ada", "x"), Pause(ORDER_ID, "ada", "x")])

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from stepward.adapters.sqs.notices import CheckedNotices
 from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Cancel, Instruction, Pause, Report, Resume, Start, Undo
-from stepward.domain.workflow.plan import Exhausted, Plan, Policy
+from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep, Policy, StepKind
 from stepward.testing import Engine, Order
 from stepward.testing.faults.pulse import Kill, Kind
 from stepward.testing.memory.notices import MemoryReplyQueues
@@ -120,6 +120,21 @@ def test_the_supervisor_posts_nothing_and_has_the_scheduler_report_once(engine: 
     assert statuses(engine)[len(before) :] == [("undoing", ""), ("undone", "")]
 
 
+def test_a_failure_that_the_supervisor_could_not_have_reported_is_reported_with_its_alert(engine: Engine) -> None:
+    """S19: once the alert is confirmed nobody looks at the order again, so it waits for the report."""
+    order, scheduler = submit(engine), engine.parts.queues.scheduler
+    for _ in range(2):
+        engine.lose("agent-worker")
+    scheduler.faults = lambda each: "InternalError" if "task.report" in each.body else ""
+    engine.run(limit=engine.clock.now + 10 * 60_000)
+    assert (order.state, engine.alerts, statuses(engine)) == ("Error", [], [("received", "")])
+
+    scheduler.faults = lambda _: ""
+    engine.run()
+
+    assert (len(engine.alerts), statuses(engine)[-1]) == (1, ("failed", ""))
+
+
 def test_a_reply_queue_that_is_gone_changes_nothing_about_the_order(engine: Engine) -> None:
     """S19, field case 76: a metric for each notice, and no message comes back."""
     gone = CheckedNotices(MemoryReplyQueues({}), REPLY_QUEUES, engine.parts.telemetry)
@@ -169,6 +184,25 @@ def test_a_supervisor_that_dies_before_it_asked_for_a_report_leaves_that_to_the_
             engine.run()
             assert (order.state, engine.pulse.deaths) == ("Error", 1)
             assert statuses(engine)[-1] == ("failed", "")
+
+
+@pytest.mark.parametrize("kind", [Kind.DIES_BEFORE, Kind.FAILS])
+def test_a_notice_that_is_lost_behind_its_alert_is_posted_all_the_same(kind: Kind) -> None:
+    """S16, S19: of a resume that comes again in vain; a death leaves the alert unconfirmed, for a Supervisor."""
+    unread = PlannedStep("cooling", "", "", (), 0, 1, kind=StepKind.TIMER, until=("order", "nowhere"))
+    with Engine(PlannedApp(Plan("shop", 1, (unread,)))) as engine:
+        engine.lose("scheduler")
+        order = submit(engine)
+        for command in (COMMANDS["pause"], COMMANDS["resume"]):
+            engine.clock.move(1)
+            engine.post("scheduler", encode(command))
+        engine.pulse.kills.append(Kill("scheduler", 1, kind, "notices.post"))
+
+        engine.run()
+
+        assert (order.state, engine.pulse.kills) == ("Error", [])
+        assert statuses(engine)[-1] == ("failed", "")
+        engine.verdict()
 
 
 def test_a_scheduler_that_dies_before_it_reports_an_undo_does_so_when_the_cancel_comes_again(engine: Engine) -> None:

@@ -92,16 +92,20 @@ def test_a_dry_run_says_how_many_of_which_kinds_the_oldest_and_why(desk: Desk) -
     assert not desk.engine.pump.lines["scheduler"].queue.waiting
 
 
-@pytest.mark.parametrize("count", [depth(2_000, 60)])
+@pytest.mark.parametrize("count", [depth(10_000, 60)])
 def test_all_that_match_run_again_and_each_effect_stands_once(desk: Desk, count: int) -> None:
-    """O2: each order's audit log names the bulk, and the same bulk again has nothing to do."""
+    """O2: though the run is stopped in its middle; each audit log names the bulk, which has nothing to do at last."""
     desk.fail(count)
     desk.fail(2, "too heavy", first=count)
 
-    ended = desk.give(rate=1000)
+    desk.stop_after = count // 2
+    first = desk.give(rate=1000)
+    desk.stop_after = count
+    second = desk.give(rate=1000)
 
-    assert desk.ends(ended) == {End.APPLIED: count}
-    assert all(each.is_good for each in ended)
+    assert desk.ends(first) == {End.APPLIED: count // 2, End.LEFT: count // 2}
+    assert desk.ends(second) == {End.APPLIED: count // 2}
+    assert all(each.is_good for each in (*first, *second) if each.end is End.APPLIED)
     desk.engine.run()
     desk.engine.verdict()
     assert Counter(desk.engine.effects) == {"reserve": count + 2, "charge": count + 2, "ship": count}

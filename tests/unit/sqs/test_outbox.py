@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
 import boto3
+import pytest
 from moto import mock_aws
 
 from stepward.adapters.sqs.outbox import Outbox
@@ -78,6 +79,17 @@ def test_if_a_queue_does_not_take_them_those_who_sent_to_it_come_back_and_no_oth
     assert list(failed) == ["m-0"]
     assert isinstance(failed["m-0"], Transient)
     assert [orders_in(call) for call in sqs.taken if call] == [["ord-1"]]
+
+
+@pytest.mark.parametrize("code", ["InternalError", "InvalidMessageContents", "lost"])
+def test_a_message_that_alone_is_not_taken_brings_nobody_else_back(code: str) -> None:
+    """Rule 10: an answer that went out is no reason to call its service again."""
+    _, box = flaky(lambda body, _: code if "ord-3" in body else "")
+    for number in range(12):
+        with box.on_behalf_of(f"m-{number}"):
+            box.reply([reply(f"ord-{number}")])
+
+    assert list(box.flush()) == ["m-3"]
 
 
 def test_a_request_to_an_agent_without_a_queue_is_left_out_and_the_others_go() -> None:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from moto import mock_aws
 
-from stepward.adapters.sqs.delivery import Outgoing
+from stepward.adapters.sqs.delivery import NotTaken, Outgoing
 from stepward.adapters.sqs.queues import SqsQueues, SqsSender
 from stepward.domain.errors import Misconfigured, Transient
 from stepward.domain.messages import Start
@@ -65,8 +65,9 @@ def test_a_failed_entry_holds_back_later_entries_of_its_own_group_only() -> None
     first = numbered("A1", "A2", "B1", "B2", "C1", "C2", "D1", "D2", "E1", "E2")
     later = numbered("A3", "B3", "A4")
     sqs = FlakySqs(lambda body, _: "InternalError" if body == "A2" else "")
-    send(sqs, FIFO, first + later, r"1 of 13 .* and 2 behind them in their groups were held back")
-    assert sqs.calls[1:] == [["A2"], ["B3"]]
+    with pytest.raises(NotTaken, match=r"1 of 13 .* and 2 behind them in their groups were held back") as found:
+        SqsSender(sqs.client()).send(FIFO, first + later)
+    assert (sqs.calls[1:], found.value.bodies) == ([["A2"], ["B3"]], {"A2", "A3", "A4"})
 
 
 def test_failed_entries_of_one_group_are_sent_again_in_order_and_one_per_call() -> None:

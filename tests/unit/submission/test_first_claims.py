@@ -75,6 +75,7 @@ class Watched(MemoryTaskStore):
         pytest.param([FALLBACK], {}, id="a fallback takes a look at agents"),
         pytest.param([TIMER], {}, id="a wait"),
         pytest.param([ABSENT], {}, id="an agent without a queue"),
+        pytest.param([planned("reserve"), replace(ABSENT, name="pack")], {}, id="the same, beside one that has one"),
         pytest.param([planned("reserve")], {"replyTo": REPLY_TO}, id="the submitter is told, by the Scheduler"),
         pytest.param([planned("reserve")], {"completeBy": "2026-01-02T00:00:00Z"}, id="an order that is late"),
     ],

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from stepward.domain.messages import Notice, Status
+from stepward.domain.messages import Notice, Pause, Resume, Retry, Start, Status
+from stepward.domain.task.decide import Event
 from stepward.domain.workflow.plan import Exhausted, Plan
 from tests import factories
 from tests.factories import MINUTE, ORDER_ID, T0, UNDOES, Life, notices, sequence, started, undoable
@@ -28,6 +29,7 @@ UNDONE = [("undo",), ("done", "ship/undo"), ("done", "charge/undo"), ("done", "r
         ({}, UNDONE, [("undoing", "", 5), ("undone", "", 8)]),
         ({}, [("undo",)] * 2, [("undoing", "", 5)] * 2),
         ({}, [("declined", "ship")] * 2, [("failed", "ship", 5), ("failed", "", 5)]),
+        ({}, [("declined", "ship"), ("retry", "ship", 1)], [("failed", "ship", 5), ("failed", "", 5)]),
         (
             {},
             [("declined", "ship"), ("undo",), ("declined", "ship/undo")],
@@ -42,13 +44,14 @@ UNDONE = [("undo",), ("done", "ship/undo"), ("done", "charge/undo"), ("done", "r
         "an undo, in which a compensation is no step of the submitter's",
         "an undo that comes again",
         "an error reply that comes again",
+        "a retry that comes again: its claim may have ended in Error",
         "an error and an undo that fails have statuses of their own",
         "a refusal that undoes: the step was never in Error",
         "a threshold that undoes: the Supervisor's write sends the notice too",
     ],
 )
 def test_a_submitter_hears_of_each_state_with_rising_revisions(
-    last: dict[str, Any], calls: list[tuple[str, ...]], notices: list[tuple[str, str, int]]
+    last: dict[str, Any], calls: list[tuple[Any, ...]], notices: list[tuple[str, str, int]]
 ) -> None:
     """S13, S17, S19, I8, status_notifications_order, design rule 1."""
     life = factories.shipping(QUEUE, **last)
@@ -128,6 +131,25 @@ def test_an_alert_that_is_sent_again_notifies_the_submitter_again() -> None:
     life.check(at=life.now + 2 * MINUTE)
 
     assert sent(life)[-1] == ("failed", "", 5)
+
+
+@pytest.mark.parametrize(
+    "event",
+    [Start(ORDER_ID), Resume(ORDER_ID, "ada", "go on"), Pause(ORDER_ID, "ada", "wait"), Retry(ORDER_ID, "reserve", 1)],
+    ids=lambda event: type(event).__name__,
+)
+def test_whatever_comes_to_an_end_of_which_nobody_was_told_notifies_once(event: Event) -> None:
+    """S19, I8: it takes the task out of the index, where a Supervisor would have found it."""
+    (reserve,) = sequence("reserve", threshold=1).steps
+    life = started(Plan("line", 1, (replace(reserve, exhausted=(UNDOES,)),)), reply_to=QUEUE)
+    ended = life.check(at=T0 + 2 * MINUTE).task
+    assert (ended.has_ended, ended.due is None) == (True, False)
+
+    told = life.apply(event)
+
+    assert (told.task.due, [notice.status for notice in notices(told)]) == (None, [Status.UNDONE])
+    if isinstance(event, Pause | Resume):
+        assert told.refusal, "whoever asks dry hears of it"
 
 
 def test_the_end_of_an_undo_with_nothing_to_take_back_is_notified_however_often_a_supervisor_dies() -> None:

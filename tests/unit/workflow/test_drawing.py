@@ -2,7 +2,7 @@ from datetime import timedelta
 
 from stepward.domain.workflow.agents import Agent, Operation
 from stepward.domain.workflow.definition import Step, Workflow
-from stepward.domain.workflow.drawing import WIDTH, as_markdown, as_mermaid, as_text
+from stepward.domain.workflow.drawing import WIDTH, as_mermaid, as_text
 from stepward.domain.workflow.plan import Exhausted, Plan, StepKind
 from stepward.domain.workflow.refs import ref
 from stepward.domain.workflow.waits import Default, Remind, Signal, Timer
@@ -117,10 +117,3 @@ def test_a_workflow_is_drawn_as_a_graph() -> None:
     assert lines[4:] == ["  s0 --> s2", "  s1 --> s2", "  s2 --> s3"]
     odd = as_mermaid(Plan("odd", 1, (planned('a"<b>#|%{`}'),)))
     assert odd.splitlines()[1].startswith('  s0["a#quot;#lt;b#gt;#35;|#37;#123;#96;#125;<br/>')
-
-
-def test_a_workflow_is_drawn_as_a_table() -> None:
-    rows = as_markdown(Plan("odd", 1, (planned("a|b"), planned("c", "a|b")))).splitlines()
-
-    assert rows[2].startswith("| a&#124;b | worker.a&#124;b | - | 1 min an attempt; ")
-    assert all(row.count("|") == 5 for row in rows)

@@ -12,9 +12,18 @@ from stepward.domain.errors import WorkflowError
 bank = Agent("bank")
 make: Any = Workflow
 step: Any = Step
+operation: Any = bank.operation
 
 
 def plain(_: Call) -> dict[str, str]:
+    return {}
+
+
+def nothing() -> dict[str, str]:
+    return {}
+
+
+async def later(_: Call) -> dict[str, str]:
     return {}
 
 
@@ -54,6 +63,21 @@ FUNCTION = r"^step 'plain': operation is the function 'plain'; make it one: writ
         (lambda: App("shop", [charge]), r"workflows\[0\] is the operation 'charge'; write workflows="),  # type: ignore[list-item]
         (lambda: Agent("bank", max_concurrency="5"), r"max_concurrency is '5' \(str\)"),  # type: ignore[arg-type]
         (lambda: Agent("bank", services="bank"), r"services is 'bank' \(str\); write several: services=\('bank',\)"),  # type: ignore[arg-type]
+        (
+            lambda: step(charge, when=plain),
+            r"^step 'charge': when is the function .*; .*: when=ref.order\(",
+        ),
+        (lambda: step(charge, when=True), r"when is True \(bool\); write a condition on a ref"),
+        (lambda: make("shop", 1, [CHARGES], order=dict), r"order is the class 'dict'; write order=a subclass of Order"),
+        (
+            lambda: App("shop", [make("shop", 1, [CHARGES])], event=Call),
+            r"event is the class 'Call'; .* of EventMessage",
+        ),
+        (
+            lambda: operation(nothing),
+            r"^agent 'bank': operation 'nothing' has no parameter; write def nothing\(call",
+        ),
+        (lambda: operation(later), r"operation 'later' is async; write def later\(call: Call\), without async"),
         (lambda: RetryAfter(30), r"^RetryAfter: delay is 30 \(int\); write delay=seconds\(30\)"),  # type: ignore[arg-type]
         (lambda: Fallback(plain), r"^Fallback: operation is the function 'plain'"),  # type: ignore[arg-type]
         (lambda: Remind(1), r"^Remind: delay is 1"),  # type: ignore[arg-type]

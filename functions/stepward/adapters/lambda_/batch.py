@@ -102,7 +102,7 @@ class BatchWorker:
 
     def _side_by_side(self, work: Sequence[Work]) -> Iterator[str]:
         """Sends what is done while other records are at work: an answer must not wait for a slow neighbour."""
-        accepted = {self.threads.submit(self._accept, record, act): record.message_id for record, act in work}
+        accepted = {self.threads.submit(self._in_thread, record, act): record.message_id for record, act in work}
         working = set(accepted)
         try:
             while working:
@@ -112,6 +112,13 @@ class BatchWorker:
         finally:
             wait(accepted)  # whatever happens, no thread is at work when the invocation ends
         yield from [name for done, name in accepted.items() if not done.result()]
+
+    def _in_thread(self, record: SqsRecord, act: Act) -> bool:
+        try:
+            return self._accept(record, act)
+        except BaseException as error:  # noqa: BLE001 - such as what asyncio cancelled; it brings back no neighbour
+            self.telemetry.returned(record.message_id, error)
+            return False
 
     def _accept(self, record: SqsRecord, act: Act) -> bool:
         try:

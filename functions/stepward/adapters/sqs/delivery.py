@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -51,6 +51,14 @@ class Failure:
 
     code: str
     final: bool
+
+
+class NotTaken(Transient):
+    """Some messages were not taken; `bodies` are theirs."""
+
+    def __init__(self, reason: str, bodies: Collection[str]) -> None:
+        super().__init__(reason)
+        self.bodies = bodies
 
 
 class SendBatch(Protocol):
@@ -114,7 +122,7 @@ def by_agent(
 
 
 def deliver(messages: Sequence[Outgoing], send_batch: SendBatch) -> None:
-    """Send all messages; raise Transient if any was not taken.
+    """Send all messages; raise NotTaken if any was not taken.
 
     A message that was not taken is sent once more at once, unless its failure is final. If it fails again, the
     messages behind it in its group are held back, and other groups go on.
@@ -123,7 +131,7 @@ def deliver(messages: Sequence[Outgoing], send_batch: SendBatch) -> None:
     for batch in batches(messages):
         delivery.send(batch)
     if delivery.failures:
-        raise Transient(delivery.report(len(messages)))
+        raise NotTaken(delivery.report(len(messages)), delivery.left)
 
 
 def batches(messages: Sequence[Outgoing]) -> Iterator[list[Outgoing]]:
@@ -148,6 +156,7 @@ class _Delivery:
     failures: list[Failure] = field(default_factory=list)
     stopped: set[str] = field(default_factory=set)
     held_back: int = 0
+    left: set[str] = field(default_factory=set)
 
     def send(self, batch: Sequence[Outgoing]) -> None:
         again = []
@@ -163,11 +172,13 @@ class _Delivery:
     def _not_taken(self, batch: Sequence[Outgoing]) -> list[tuple[Outgoing, Failure]]:
         ready = [message for message in batch if message.group not in self.stopped]
         self.held_back += len(batch) - len(ready)
+        self.left.update(message.body for message in batch if message.group in self.stopped)
         failed = self.send_batch(ready) if ready else {}
         return [(ready[position], failed[position]) for position in sorted(failed)]
 
     def _give_up(self, message: Outgoing, failure: Failure) -> None:
         self.failures.append(failure)
+        self.left.add(message.body)
         if message.group:
             self.stopped.add(message.group)
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Lock, local
 
-from stepward.adapters.sqs.delivery import Outgoing, by_agent, instructions
+from stepward.adapters.sqs.delivery import NotTaken, Outgoing, by_agent, instructions
 from stepward.adapters.sqs.queues import SqsQueues, SqsSender
 from stepward.domain.errors import StepwardError
 from stepward.domain.messages import Instruction, Reply, StepRequest
@@ -86,6 +86,8 @@ class Outbox:
             try:
                 SqsSender(self.queues.client).send(url, [each.message for each in together])
             except StepwardError as error:
+                if isinstance(error, NotTaken):
+                    together = [each for each in together if each.message.body in error.bodies]
                 failed |= dict.fromkeys((each.message_id for each in together), error)
         return failed
 

@@ -43,7 +43,7 @@ def later(request: StepRequest) -> Reply:
     return reply_to(request, Outcome.PERMANENT, "the operation returned Later; give its step an answer_within")
 
 
-def trace_of(error: Exception, token: str, *, keep_text: bool) -> str:
+def trace_of(error: BaseException, token: str, *, keep_text: bool) -> str:
     """The traceback; without the messages of the exceptions, which may hold personal data, its frames alone."""
     if keep_text:
         return without(token, "".join(traceback.format_exception(error, limit=-MOST_FRAMES)))[-LONGEST_TRACE:]

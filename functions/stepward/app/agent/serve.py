@@ -154,7 +154,7 @@ class Serve:
         except Permanent as error:
             self.guard.succeeded(permit, self.now(), request.operation)
             return reply_to(request, Outcome.PERMANENT, without(request.callback, str(error)))
-        except Exception as error:  # noqa: BLE001 - an operation is the user's code: any error of it may pass
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - an operation is the user's code: any error may pass
             return self._failed(request, permit, error, traced=traced)
         self.guard.succeeded(permit, self.now(), request.operation)
         if isinstance(result, Later):
@@ -246,7 +246,7 @@ class Serve:
         left = deadline - self.now()
         return left < max(request.budget // 2, wait + LEAST_LEFT)
 
-    def _failed(self, request: StepRequest, permit: Permit, error: Exception, *, traced: bool) -> Fault:
+    def _failed(self, request: StepRequest, permit: Permit, error: BaseException, *, traced: bool) -> Fault:
         """Note whose fault it is; the traceback is logged unless the service's own trouble explains it all."""
         fault = fault_of(error, keep_text=self.keep_error_texts, token=request.callback)
         self.guard.failed(permit, self.now(), Failure(short(request.order_id), request.operation, fault))

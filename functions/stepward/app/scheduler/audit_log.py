@@ -87,11 +87,11 @@ class AuditLog:
 
         `load` reads the order's task; it is called only if the command was refused.
         """
-        entry = applied(command, history)
-        if entry is None and any(entry.kind is HistoryKind.REFUSED for entry in history) and (task := load()):
-            entry = refused(command, history, task)
-        if entry is not None:
+        if entry := applied(command, history):
             self.add(order_id, entry)
+        elif any(each.kind is HistoryKind.REFUSED for each in history) and (task := load()):
+            again = refused(command, history, task)
+            self._record(order_id).change(lambda entries: _with_again(entries, again) if again else entries)
 
     def add(self, order_id: str, entry: AuditEntry) -> None:
         """Add an entry, once; raises Transient or Corrupt."""
@@ -106,6 +106,15 @@ def _with(entries: tuple[AuditEntry, ...], entry: AuditEntry) -> tuple[AuditEntr
     if any(_same(entry, other) for other in entries):
         return entries
     return tuple(sorted((*entries, entry), key=lambda each: each.at))[-LONGEST:]
+
+
+def _with_again(entries: tuple[AuditEntry, ...], entry: AuditEntry) -> tuple[AuditEntry, ...]:
+    """The same with the entry of a command that came again.
+
+    An undo begins once: a cancellation that waited for its order is listed as of when it came, not as of when that did.
+    """
+    waited = entry.command == "cancel" and any(replace(each, at=entry.at) == entry for each in entries)
+    return entries if waited else _with(entries, entry)
 
 
 def named(command: Command) -> tuple[str, str, int]:

@@ -199,25 +199,29 @@ class Transition:
         return self.tokens.issue(request, loaded.task.created_at)
 
     def _send(self, order_id: str, messages: Sequence[Message]) -> None:
-        """Send the messages of a change; an alert that is out is confirmed, so that it is not sent again."""
+        """Send the messages of a change; an alert that is out is confirmed, so that it is not sent again.
+
+        Nobody looks at an order in Error after that, so who cannot notify its submitter asks for it before.
+        """
+        notices = [message for message in messages if isinstance(message, Notice)]
+        reports = [Report(order_id)] if notices and self.notices is None else []
         self.queues.to_agents([message for message in messages if isinstance(message, StepRequest)])
-        self.queues.to_scheduler([message for message in messages if isinstance(message, Retry | OfChild)])
+        self.queues.to_scheduler([*(each for each in messages if isinstance(each, Retry | OfChild)), *reports])
         for alert in (message for message in messages if isinstance(message, TaskAlert)):
             if self.alerts.send(alert):
                 self.apply(order_id, AlertSent.of(alert))
-        self._notify(order_id, [message for message in messages if isinstance(message, Notice)])
-
-    def _notify(self, order_id: str, notices: Sequence[Notice]) -> None:
-        """Notify the submitter, last of all: nothing of the order may wait for that."""
-        if self.notices is None:
-            self.queues.to_scheduler([Report(order_id)] if notices else [])
-            return
-        for notice in notices:
-            self.notices.post(notice)
+        if self.notices is not None:  # last of all: nothing of the order may wait for that
+            for notice in notices:
+                self.notices.post(notice)
 
 
 def _asks_agents_only(found: Decision, before: Loaded) -> bool:
-    """Whether nothing follows but requests, to agents that nobody has to look at, for answers that come at once."""
+    """Whether nothing follows but requests, to agents that nobody has to look at, for answers that come at once.
+
+    An agent that has no queue here may have one where the Scheduler is.
+    """
     plan = before.plan
+    if any(record.lacks for record in found.task.steps.values()):
+        return False
     plain = all(isinstance(each, StepRequest) and not plan.by_name[each.step].answer_within for each in found.messages)
     return plain and bool(found.messages) and not in_question(found, before.task, plan)

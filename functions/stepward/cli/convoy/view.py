@@ -130,7 +130,7 @@ def _lines(lane: Lane, following: StoredEvent | None, now: int) -> Iterator[str]
 
 
 def _events_table(shown: LaneShown) -> Table:
-    rows = table("Event", "Op", "State", "Content")
+    rows = table("Event", "Op", "State", "Content", least=["Op"])
     for stored in shown.events:
         state = event_state(shown.lane, stored)
         rows.add_row(
@@ -143,7 +143,7 @@ def _events_table(shown: LaneShown) -> Table:
 
 
 def _balance_table(balance: Balance) -> Table:
-    rows = table("Balance", "Changed by", "Now")
+    rows = table("Balance", "Changed by", "Now", least=["Changed by"])
     order = [("order", balance.order)] if balance.order else []
     for name, each in (*order, *((f"event {position}", each) for position, each in balance.additions.items())):
         changes = ", ".join(sequence_name(change.position) for change in each.history[1:])

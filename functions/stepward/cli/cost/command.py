@@ -11,7 +11,7 @@ import typer
 from stepward.cli.cost.estimate import MILLION, Assumptions
 from stepward.cli.deployment.options import DEFAULT_ENVIRONMENT, AsJson, Env, WorkflowName
 from stepward.cli.terminal import complain, print_json, say
-from stepward.domain.errors import Misconfigured, Rejected
+from stepward.domain.errors import Misconfigured, Rejected, WorkflowError
 from stepward.project import Project
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def _priced(named: str, workflow: str, skip: Sequence[str]) -> tuple[Priced, int
     try:
         app = Project.here().app(named)
         app.keys.check_workflow(workflow)
-    except (Misconfigured, Rejected) as error:
+    except (Misconfigured, Rejected, WorkflowError) as error:
         complain(f"{error}; or give --steps")
         raise typer.Exit(2) from None
     type_ = app.keys.type_of(workflow or app.keys.default)

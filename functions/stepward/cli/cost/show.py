@@ -15,7 +15,7 @@ from stepward.cli.cost.volumes import CHEAPER, VOLUMES, Deployment
 from stepward.cli.terminal import OUT, say, table
 
 OWN = "Stepward"
-_BAR = 40
+_BAR = 36
 
 
 def show(deployment: Deployment, work: Work, given: Mapping[str, Any]) -> None:
@@ -37,7 +37,7 @@ def show(deployment: Deployment, work: Work, given: Mapping[str, Any]) -> None:
 
 def volume_table(deployment: Deployment, work: Work) -> Table:
     """Dollars a month at each volume, here and on the peers."""
-    rows = table("$ a month", *(_short(orders) for orders in VOLUMES))
+    rows = table("$ a month", *map(_short, VOLUMES), least=map(_short, VOLUMES[:0:-1]))
     for column in rows.columns[1:]:
         column.justify = "right"
     for name, each in beside_peers(deployment, work, VOLUMES).items():
@@ -76,7 +76,9 @@ def advice(deployment: Deployment, work: Work, orders: int) -> str:
 
 def bill_table(lines: Sequence[Line], title: str, times: int, more: str = "", orders: int = 0) -> Table:
     """The lines of a bill as a table, each with its quantity and price."""
-    rows = table("", "quantity", "price", f"$ a {title}", *([f"$ for {more}"] if orders else []))
+    rows = table(
+        "", "quantity", "price", f"$ a {title}", *([f"$ for {more}"] if orders else []), least=["price", "quantity"]
+    )
     for column in rows.columns[1:]:
         column.justify = "right"
     for each in lines:

@@ -18,6 +18,7 @@ from stepward.cli.deployment.options import Target
 from stepward.cli.user_error import UserError
 from stepward.local.access import REGION
 from stepward.local.processes import running_cloud
+from stepward.operator.rights.denials import DENIED, EXPIRED
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -25,17 +26,6 @@ if TYPE_CHECKING:
 
 _RETRIES: Any = {"mode": "standard", "total_max_attempts": 3}
 _CONFIG = Config(connect_timeout=2, read_timeout=10, retries=_RETRIES)
-_NO_ACCESS = frozenset(
-    {
-        "AccessDenied",
-        "AccessDeniedException",
-        "ExpiredToken",
-        "ExpiredTokenException",
-        "InvalidClientTokenId",
-        "SignatureDoesNotMatch",
-        "UnrecognizedClientException",
-    }
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +97,10 @@ class Account:
 
     def _refusal(self, stack: str, code: str) -> str:
         if code == "ValidationError":
-            return f"there is no stack {stack} in {self.name}; deploy it, or name another one with --stack{_or_local()}"
-        if code in _NO_ACCESS:
-            advice = "renew them, or allow cloudformation:DescribeStacks and GetTemplate"
-            return f"{self.name} refuses these credentials ({code}); {advice}"
+            local = _or_local() if self.endpoint is None else ""
+            return f"there is no stack {stack} in {self.name}; deploy it, or name another one with --stack{local}"
+        if code in DENIED | EXPIRED:
+            return f"{self.name} refuses these credentials ({code})"
         return f"{self.name} does not describe stack {stack}: {code}; try again"
 
 

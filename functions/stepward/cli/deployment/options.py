@@ -14,6 +14,7 @@ import typer
 
 from stepward.cli.terminal import complain
 from stepward.domain.errors import Misconfigured, StepwardError, Transient
+from stepward.operator.rights.denials import advice
 from stepward.project import Project
 
 P = ParamSpec("P")
@@ -160,9 +161,7 @@ def _environment(name: str) -> Mapping[str, Any]:
 def _errors_reported() -> Iterator[None]:
     try:
         yield
-    except Transient as error:
-        complain(f"{error}\nTry again. If it fails again, check that your credentials may use the tables and queues.")
-        raise typer.Exit(1) from error
     except StepwardError as error:
-        complain(str(error))
+        again = "Try again." if isinstance(error, Transient) else ""
+        complain("\n".join(filter(None, [str(error), advice(error) or again])))
         raise typer.Exit(1) from error

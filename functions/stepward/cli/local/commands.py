@@ -9,7 +9,7 @@ import typer
 from stepward.cli.deployment.options import DEFAULT_ENVIRONMENT, AsJson, Env, Stack, Target, reports_errors
 from stepward.cli.local import faults
 from stepward.cli.local.addresses import addresses_of
-from stepward.cli.terminal import ERR, print_json, say
+from stepward.cli.terminal import ERR, complain, print_json, say
 
 app = typer.Typer(no_args_is_help=True, help="Run the whole stack on this machine.")
 app.add_typer(faults.app, name="faults")
@@ -41,7 +41,7 @@ def up(
     from stepward.local.deploy import deploy  # noqa: PLC0415
     from stepward.local.processes import RunningServices, running_cloud  # noqa: PLC0415
     from stepward.local.secret_store import demanded  # noqa: PLC0415
-    from stepward.local.synth import synthesise  # noqa: PLC0415
+    from stepward.local.synth import notices, synthesise  # noqa: PLC0415
     from stepward.project import Project  # noqa: PLC0415
 
     project, cloud = Project.here(), running_cloud()
@@ -54,8 +54,10 @@ def up(
         addresses = {name: real.get(name, f"{services.endpoint}/{name}") for name in application.services}
         target = Target.chosen(stack=stack, env=env, local=True, endpoint="", region="")
         context = {"env": env, "platform": "local", "service_urls": addresses, "stack": target.stack}
-        synthesise(project.root, out, context)
+        told = notices(synthesise(project.root, out, context), context)
         deploy(out, server.endpoint, progress=lambda step: status.update(f"Deploying: {step}"))
+    if told:
+        complain(told)
     if as_json:
         print_json(_state())
         return

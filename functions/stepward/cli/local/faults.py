@@ -35,7 +35,7 @@ def list_faults(*, as_json: AsJson = False) -> None:
     if as_json:
         print_json({"faults": faults})
     elif faults:
-        rows = table("service", "kind", "orders", "times", "seconds")
+        rows = table("service", "kind", "orders", "times", "seconds", least=["seconds", "times"])
         for each in faults:
             row = [each["service"], each["kind"], each["target"].replace(EVERYONE, "all"), each["times"] or "always"]
             rows.add_row(*(cell(str(text)) for text in (*row, f"{each['seconds']:g}")))

@@ -54,7 +54,7 @@ def list_waiting(target: Target, kind: str, show: str, find: Find, *, workflow: 
         say(f"No {kind}{f' of workflow {workflow}' * bool(workflow)} in stack {target.stack} waits for an operator.")
         return
     several = len(connection.deployment.keys.workflows) > 1
-    rows = table("Order", *["Workflow"] * several, "State", "Waiting", "Why")
+    rows = table("Order", *["Workflow"] * several, "State", "Waiting", "Why", least=["Waiting", "Workflow"])
     for each in shown:
         its = [cell(str(each.document["workflow"]))] * several
         waited = span(max(0, connection.now() - each.since))

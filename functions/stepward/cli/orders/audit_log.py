@@ -37,7 +37,7 @@ def audit_log(target: Target, order: OrderId, *, as_json: AsJson = False) -> Non
         seen = target.typed("show", key)
         say(f"Nobody has given a command for order {spoken(key)}. To see what happened to it: {seen}")
         return
-    rows = table("When", "Command", "Who", "Why", "Outcome")
+    rows = table("When", "Command", "Who", "Why", "Outcome", least=["When", "Why"])
     for entry in entries:
         command = f"{entry.command} {entry.step}".strip()
         outcome = cell("applied", "green") if entry.applied else cell(f"refused: {entry.note}", "yellow")

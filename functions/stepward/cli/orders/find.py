@@ -82,10 +82,15 @@ def _sentences(page: Page, missing: str, again: Callable[..., str]) -> Iterator[
         yield f"{missing} To read the whole state store: {again('--scan')}"
 
 
+_LEAST = ("For", "Step", "Workflow", "Customer")
+
+
 def rows_table(rows: Sequence[Row], now: int, keys: Keys) -> Table:
     """Orders in a list; it names workflow and customer where they differ."""
     several, customers = len(keys.workflows) > 1, any(row.customer for row in rows)
-    shown = table("Order", *["Workflow"] * several, *["Customer"] * customers, "State", "For", "Step", "Why")
+    shown = table(
+        "Order", *["Workflow"] * several, *["Customer"] * customers, "State", "For", "Step", "Why", least=_LEAST
+    )
     for row in rows:
         shown.add_row(
             cell(row.order_id),

@@ -14,11 +14,13 @@ from stepward.domain.key import ANY, Keys, named
 from stepward.domain.rejects import Reject
 from stepward.domain.task.record import ProcessState, StepRecord, Task
 
+_TASKS_LEAST = ("Steps", "Submitted", "Workflow")
+
 
 def tasks_table(tasks: Sequence[Task], keys: Keys = ANY) -> Table:
     """Orders in a list; it names their workflow if the application has several."""
     several = len(keys.workflows) > 1
-    rows = table("Order", *["Workflow"] * several, "State", "Submitted", "Steps", "Now")
+    rows = table("Order", *["Workflow"] * several, "State", "Submitted", "Steps", "Now", least=_TASKS_LEAST)
     for task in tasks:
         busy = ", ".join(_busy(record) for record in task.steps.values() if record.process_state in BUSY)
         rows.add_row(
@@ -34,7 +36,7 @@ def tasks_table(tasks: Sequence[Task], keys: Keys = ANY) -> Table:
 
 def rejects_table(rejects: Sequence[Reject]) -> Table:
     """Rejected messages in a list."""
-    rows = table("Message", "Received", "Order", "Field", "Reason")
+    rows = table("Message", "Received", "Order", "Field", "Reason", least=["Received", "Order", "Field"])
     for reject in rejects:
         rows.add_row(
             cell(reject.message_id[:8]),
@@ -48,7 +50,8 @@ def rejects_table(rejects: Sequence[Reject]) -> Table:
 
 def reject_view(reject: Reject) -> RenderableType:
     """One rejected message, without its body."""
-    grid = Table.grid(padding=(0, 2))
+    grid = table("name", "value")
+    grid.show_header = False
     named = {
         "Message": reject.message_id,
         "Received": f"{day_and_time(reject.received_at)}, in {reject.source}",

@@ -89,13 +89,16 @@ def _headline(task: Task, plan: Plan) -> Text:
 _BECAME = {TimeLimit.HOLDS: "", TimeLimit.PASSED: ", which has passed", TimeLimit.LIFTED: ", lifted since it passed"}
 
 
+_LEAST = ("Locked by", "Failures", "Attempt", "Complete by")
+
+
 def _steps_table(task: Task, plan: Plan) -> Table:
     forward, undoing = in_plan_order(task, plan), compensations(task, plan)
     shown = (*forward, *undoing)
     held = any(_holder(record, plan) for record in shown)
     limited = any(record.complete_by for record in shown)
     lock = [*(["Locked by"] if held else []), *(["Complete by"] if limited else [])]
-    rows = table("Step", "State", "Attempt", "Failures", *lock, "Outcome")
+    rows = table("Step", "State", "Attempt", "Failures", *lock, "Outcome", least=_LEAST)
     for record in shown:
         if undoing and record is undoing[0]:
             rows.add_row()
@@ -125,10 +128,8 @@ def _when(at: int | None, task: Task) -> str:
 
 
 def _timeline(task: Task, plan: Plan) -> RenderableType:
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(no_wrap=True)
-    grid.add_column(justify="right", no_wrap=True)
-    grid.add_column()
+    grid = table("when", "after", "what", least=["after"])
+    grid.show_header, grid.columns[1].justify = False, "right"
     day = moment(task.created_at).date()
     for happening in timeline(task, plan):
         if moment(happening.at).date() != day:

@@ -10,7 +10,7 @@ import typer
 from stepward.cli.cost.command import Named
 from stepward.cli.schemas.messages import schemas
 from stepward.cli.terminal import complain, say
-from stepward.domain.errors import Misconfigured
+from stepward.domain.errors import Misconfigured, WorkflowError
 from stepward.project import Project
 
 Kind = Annotated[str, typer.Argument(help="The message's type.", show_default="list the types")]
@@ -26,7 +26,7 @@ def schema(kind: Kind = "", *, app: Named = "") -> None:
     """
     try:
         known = schemas(Project.here().app(app))
-    except Misconfigured as error:
+    except (Misconfigured, WorkflowError) as error:
         complain(str(error))
         raise typer.Exit(2) from None
     if kind and kind not in known:

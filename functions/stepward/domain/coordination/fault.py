@@ -65,7 +65,7 @@ class Fault:
     place: str = ""
 
 
-def fault_of(error: Exception, *, keep_text: bool = True, token: str = "") -> Fault:
+def fault_of(error: BaseException, *, keep_text: bool = True, token: str = "") -> Fault:
     """What `error` is. Its message may hold personal data, so a deployment may keep the type's name alone."""
     name = type(error).__name__
     text = " ".join(f"{name}: {without(token, str(error))}".split()) if keep_text and str(error).strip() else name
@@ -82,7 +82,7 @@ def short(*parts: object) -> str:
     return hashlib.sha256("/".join(map(str, parts)).encode("utf-8", "replace")).hexdigest()[:8]
 
 
-def _origin(error: Exception) -> Origin:
+def _origin(error: BaseException) -> Origin:
     if isinstance(error, Misconfigured):
         return Origin.SETTING
     if isinstance(error, Transient):
@@ -94,7 +94,7 @@ def _origin(error: Exception) -> Origin:
     return Origin.SERVICE if names & _TRANSPORT or plain & _TRANSPORT_NAMES or _is_busy(error) else Origin.UNKNOWN
 
 
-def _is_busy(error: Exception) -> bool:
+def _is_busy(error: BaseException) -> bool:
     """Whether it is an answer of AWS that says to come back: botocore has one type for all refusals."""
     answer: Any = getattr(error, "response", None)
     match answer:
@@ -106,7 +106,7 @@ def _is_busy(error: Exception) -> bool:
             return False
 
 
-def _place(error: Exception) -> str:
+def _place(error: BaseException) -> str:
     """File, line and function of the innermost frame: it tells two faults of one type apart."""
     trace = error.__traceback__
     if trace is None:

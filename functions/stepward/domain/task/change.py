@@ -10,7 +10,7 @@ from stepward.domain.coordination.outlook import Outlook
 from stepward.domain.history import REMEMBERED, HistoryEntry, HistoryKind
 from stepward.domain.messages import ChildUndo, Command, Message, Resubmit, StepFailed, StepWaits
 from stepward.domain.replace import replace
-from stepward.domain.task.notices import notices
+from stepward.domain.task.notices import notices, status_notice
 from stepward.domain.task.record import DONE, HISTORY_LIMIT, Parent, ProcessState, StepRecord, Task, TimeLimit
 from stepward.domain.task.refusals import Refusal, RefusalCode
 from stepward.domain.task.results import PARENT_RESULTS, Result, readable
@@ -164,10 +164,24 @@ class TaskChange:
         )
 
     def refuse(self, command: Command | ChildUndo, code: RefusalCode, text: str) -> None:
-        """Refuse `command`, and log why."""
+        """Refuse `command`, and log why.
+
+        It may have come before, and have put the order where it is; whoever took it then may not have got to notify.
+        """
+        if self.in_error:
+            self.notify()
         self.refusal = Refusal(code, text)
         step, attempt = (command.step, command.attempt) if isinstance(command, Resubmit) else ("", 0)
         self.log(HistoryKind.REFUSED, step, attempt, command.who, text)
+
+    @property
+    def in_error(self) -> bool:
+        """Whether the task, as it was, waits for an operator."""
+        return self.task.process_state in (ProcessState.ERROR, ProcessState.UNDO_FAILED)
+
+    def notify(self) -> None:
+        """Notify the submitter of the task's status, once: an earlier notice may be lost."""
+        self.messages.extend(each for each in status_notice(self.task, self.now) if each not in self.messages)
 
     def decision(self, waiting: Iterable[PlannedStep], times_out: int | None) -> Decision:
         """The finished change, with the steps that still wait to be claimed, and when the whole order times out.
@@ -175,6 +189,8 @@ class TaskChange:
         The Supervisor moves the due time forward. Whoever claims does so only in a change that is written anyway, for a
         deadline that is far away: that costs two index units, and saves the Supervisor its looks at a long wait.
         """
+        if self.claims and self._untold:  # whatever event this is, nobody looks at the task after it
+            self.notify()
         deadlines = [*self._deadlines(waiting), *([] if times_out is None else [times_out])]
         deadline = min(deadlines, default=None)
         due = deadline
@@ -198,7 +214,7 @@ class TaskChange:
         if due is not None and deadline is not None and deadline - self.now > self.timing.longest_delay:
             due = deadline
         task = replace(task, due=due, revision=self.task.revision + 1)
-        return Decision(task, (*self.messages, *notices(task, self.history)), tuple(self.history))
+        return Decision(task, (*self.messages, *notices(task, self.history)), tuple(self.history), self.refusal)
 
     def _deadlines(self, waiting: Iterable[PlannedStep]) -> Iterator[int]:
         """When each thing that waits is overdue; a step whose claim nobody requested waits until the task is due."""
@@ -212,7 +228,12 @@ class TaskChange:
                 yield record.alert_by
         if self.parent is not None and self.parent.tell_by is not None:
             yield self.parent.tell_by
-        untold = self.task.has_ended and self.task.due is not None
-        if not self.claims and self.task.reply_to and (untold or any(entry.kind in _ENDS for entry in self.history)):
+        ends = self._untold or any(entry.kind in _ENDS for entry in self.history)
+        if not self.claims and self.task.reply_to and ends:
             # The Supervisor only asks the Scheduler to notify the submitter, and goes on until that has done so.
             yield self.now + self.timing.claim_within
+
+    @property
+    def _untold(self) -> bool:
+        """Whether the order has ended, and its submitter may not have been notified."""
+        return self.task.has_ended and self.task.due is not None

@@ -179,8 +179,8 @@ def _retry(change: TaskChange, record: StepRecord, event: Retry) -> None:
     causation_id = f"retry {event.step} {event.attempt}"
     resend(change, causation_id)
     planned = change.plan.by_name[record.name]
-    if change.task.ended_at is not None:  # this very message may have ended it, and the notice of that may be lost
-        change.messages.extend(status_notice(change.task, change.now))
+    if change.task.ended_at is not None or change.in_error:
+        change.notify()  # this very message may have brought it there, and the notice of that may be lost
     if record.runs:
         kind_of(planned.kind).hears(change, planned, record, event)
         return

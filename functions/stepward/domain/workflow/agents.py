@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from inspect import CO_COROUTINE, CO_VARARGS
 from typing import Any, cast
 
 from stepward.domain.arguments import check_arguments
@@ -26,8 +27,8 @@ class Call:
 
     `order` is the submitted order, `results` the results of the steps done so far by step name; those over 2,000 bytes
     only of the steps that it comes after.
-    `idempotency_key` is the same across all attempts of a step; `fence` rises with each attempt, so a
-    remote service can refuse a caller that has been replaced.
+    `idempotency_key` is the same across all attempts of a step; `attempt` counts them from 1, and `fence` rises with
+    each, so a remote service can refuse a caller that has been replaced.
     """
 
     order: Mapping[str, Any]
@@ -59,7 +60,9 @@ class Agent:
     """The wrapper of one remote service: its operations share a queue, a function and a concurrency."""
 
     name: str
+    """1-30 lower-case letters, digits or '-', a letter first; it names the queue and the function."""
     max_concurrency: int = 10
+    """How many calls of the service run at once at most, 2-1,000."""
     priority_queue: bool = False
     """Whether orders of high priority have a queue of their own, so that no backlog of others holds them up."""
     services: tuple[str, ...] | None = None
@@ -67,13 +70,13 @@ class Agent:
     rate: float = 0
     """How many calls a second its service allows, kept by all instances together; 0 sets no limit."""
     settle: timedelta = timedelta(0)
-    """How long after a call has ended its effect may take to show, for the check of a step."""
+    """How long after a call has ended its effect may take to show, for the check of a step; at most an hour."""
     secrets: tuple[str, ...] = ()
     """The secrets that its operations may read (`secret`), by their names in Secrets Manager."""
     environment: Mapping[str, str] = field(default_factory=dict, hash=False)
     """Variables of its function."""
     memory_mb: int = 512
-    """The memory of its function, with which it gets more of a CPU."""
+    """The memory of its function in MB, 128-10,240; with more of it, it gets more of a CPU."""
 
     def __post_init__(self) -> None:
         check_arguments(f"agent {self.name!r}", self, "name", "max_concurrency", "settle", "memory_mb", "services")
@@ -84,6 +87,7 @@ class Agent:
 
     def operation(self, run: Asks) -> Operation:
         """Make an operation of `run`, under its own name; used as a decorator. Only a check may return None."""
+        check_function(self.name, run)
         return Operation(self, run.__name__, cast("Run", run))
 
 
@@ -100,6 +104,15 @@ class Operation:
         if call is None:
             raise WorkflowError(f"operation {self.name!r} is called without a Call; write {self.name}, without ()")
         return self.run(call)
+
+
+def check_function(agent: str, run: Asks) -> None:
+    """Refuse a function that no call can run: a coroutine's, or one without a parameter."""
+    code = getattr(run, "__code__", None)
+    if code and (code.co_flags & CO_COROUTINE or not (code.co_argcount or code.co_flags & CO_VARARGS)):
+        slip = "is async" if code.co_flags & CO_COROUTINE else "has no parameter"
+        name = run.__name__
+        raise WorkflowError(f"agent {agent!r}: operation {name!r} {slip}; write def {name}(call: Call), without async")
 
 
 def check_name(where: str, name: str) -> None:

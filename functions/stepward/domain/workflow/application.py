@@ -19,7 +19,7 @@ from stepward.domain.workflow.validation import check_types, check_unambiguous, 
 
 @dataclass(frozen=True)
 class App:
-    """Everything that the engine knows of an application, checked when the module is imported.
+    """Everything that the engine knows of the application `name`, checked when the module is imported.
 
     The type of an order message says which of `workflows` it is for. A cancellation, a command or an order event names
     its workflow, else it means the `default` one, which may be left out if there is no other. Agents are shared: those
@@ -34,7 +34,7 @@ class App:
     sources: Sequence[Callable[[Any], Any]] = ()
 
     def __post_init__(self) -> None:
-        check_arguments(f"app {self.name!r}", self, "name")
+        check_arguments(f"app {self.name!r}", self, "name", "event")
         check_name(f"app {self.name!r}", self.name)
         check_elements(f"app {self.name!r}", "workflows", self.workflows, Workflow, "write workflows=[fulfilment]")
         where, names = f"app {self.name!r}", [each.name for each in self.workflows]

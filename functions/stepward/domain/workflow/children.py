@@ -38,12 +38,13 @@ class Whole(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """A step that is an order of another workflow: its task is its own, and the result is that of its last step.
+    """A step that is an order of another `workflow`: its task is its own, and the result is that of its last step.
 
     `order` makes the child's order: its fields, each with the ref that it is read from; `orderId`, `customerId` and
     `priority` are the parent's unless it names them. `on_timeout` is ALERT or UNDO, if the child has not ended within
     `complete_within`; it goes on. `on_undone` is the same for a child that ends undone. Both are the workflow's
     `on_failure` if they are left out. The undo of the parent undoes the child.
+    `complete_within` is 1 minute to 366 days. `name`, `when` and `after` are as a Step's.
     """
 
     name: str
@@ -57,7 +58,9 @@ class Child:
     operations: ClassVar[tuple[()]] = ()
 
     def __post_init__(self) -> None:
-        check_arguments(f"step {self.name!r}", self, "name", "complete_within", "on_timeout", "on_undone", "after")
+        check_arguments(
+            f"step {self.name!r}", self, "name", "complete_within", "on_timeout", "on_undone", "after", "when"
+        )
 
     def planned(self, after: tuple[str, ...], complete_within: timedelta | None = None) -> PlannedStep:
         """The step as plain data, with the child's whole plan; `complete_within` is for the steps of the child."""
@@ -96,6 +99,7 @@ class Each:
 
     `items` is a ref to the list. Their operations find the item in `call.item`, and the order without that list; their
     conditions read it as `ref.item("weight")`. The result is `{"items": […]}`: that of each item's last step.
+    `at_once` is 1-1,000. `name`, `when` and `after` are as a Step's.
     """
 
     name: str
@@ -107,7 +111,7 @@ class Each:
 
     def __post_init__(self) -> None:
         where = f"each {self.name!r}"
-        check_arguments(where, self, "name", "at_once", "after")
+        check_arguments(where, self, "name", "at_once", "after", "when")
         if not isinstance(self.items, Ref) or default_of(self.items.frozen) is not MISSING:
             said = 'such as ref.order("parcels"), and has no default; an order without the list takes when=….exists()'
             raise WorkflowError(f"{where}: items is a ref to a list, {said}")

@@ -24,7 +24,7 @@ from stepward.domain.workflow.waits import Signal, Timer, policies_of
 
 @dataclass(frozen=True, slots=True)
 class RetryAfter:
-    """A policy: wait for `delay`, then try the step again; `rounds` times before the next policy."""
+    """A policy: wait for `delay`, at most 30 days, then try again; `rounds` times (1-100) before the next policy."""
 
     delay: timedelta
     rounds: int = 1
@@ -35,7 +35,7 @@ class RetryAfter:
 
 @dataclass(frozen=True, slots=True)
 class Fallback:
-    """A policy: another operation, of another agent, takes over the step; `undo` undoes that operation."""
+    """A policy: `operation`, of another agent, takes over the step; `undo` undoes that operation."""
 
     operation: Operation
     undo: Operation | None = None
@@ -49,14 +49,15 @@ LastResort = Exhausted | RetryAfter | Fallback
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step: the operation that does it, the one that undoes it, and how long an attempt may take.
+    """One step: the `operation` that does it, the `undo` that reverses it, and how long an attempt may take.
 
-    Without `after` a step waits for the one written before it; `after=[]` lets it start at once, and
-    `after=[reserve, charge]` makes it wait for both. `threshold` is how many attempts may run past
-    complete-by before the `on_timeout` policy applies, or the first of several; `on_permanent` is the policy for a
-    Permanent error. Both are the workflow's `on_failure` if they are left out. Once a `point_of_no_return` has begun,
-    the order only goes forward. A step whose condition `when` does not hold is skipped. With `answer_within` the
-    operation may return Later: its service has so long to answer.
+    An attempt has `complete_within` from its claim, 1 second to 12 hours. `name` is the operation's if it is left out:
+    1-40 lower-case letters, digits, '_' or '-', a letter first. Without `after` a step waits for the one written before
+    it; `after=[]` lets it start at once, and `after=[reserve, charge]` makes it wait for both. `threshold` is how many
+    attempts may run past complete-by before the `on_timeout` policy applies, or the first of several; `on_permanent` is
+    the policy for a Permanent error. Both are the workflow's `on_failure` if they are left out. Once a
+    `point_of_no_return` has begun, the order only goes forward. A step whose condition `when` does not hold is skipped.
+    With `answer_within` the operation may return Later: its service has so long to answer, at most 366 days.
 
     `check` is for a service that honours no idempotency key: an operation of the same agent that tells whether an
     earlier call had its effect. It is asked before the call is repeated, and before it is undone.
@@ -101,15 +102,16 @@ class Step:
         return [operation for pair in both for operation in pair if operation]
 
 
-_OF_A_STEP = ("name", "operation", "undo", "check", "after")
+_OF_A_STEP = ("name", "operation", "undo", "check", "after", "when")
 _SPANS_AND_LIMITS = ("complete_within", "answer_within", "threshold", "on_permanent")
 AnyStep = Step | Timer | Signal | Child | Each
 
 
 @dataclass(frozen=True)
 class Workflow:
-    """The steps of one kind of order, checked when the module is imported.
+    """The `steps` of one kind of order, checked when the module is imported; raises WorkflowError.
 
+    Raise `version` whenever the steps change: orders in flight keep theirs. `name` is written like a step's.
     `order` is the class of the messages that submit it, a subclass of OrderMessage; without it, OrderMessage itself. In
     an app of several workflows, each message class declares its own type.
     With `per_customer`, order ids are unique only within a customer's, and `customerId` is required wherever an order
@@ -132,7 +134,7 @@ class Workflow:
 
     def __post_init__(self) -> None:
         where = f"workflow {self.name!r}"
-        check_arguments(where, self, "name", "version", "complete_within", "on_timeout", "on_failure")
+        check_arguments(where, self, "name", "version", "order", "complete_within", "on_timeout", "on_failure")
         check_elements(where, "steps", self.steps, AnyStep, "write Step(reserve, complete_within=minutes(1))")
         check_workflow(self.plan(), per_customer=self.per_customer)
         self._check_refs()

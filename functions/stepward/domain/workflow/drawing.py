@@ -1,4 +1,4 @@
-"""A workflow drawn for people: as text of 80 columns, as a Markdown table, and as a graph for Mermaid."""
+"""A workflow drawn for people: as text of 80 columns, and as a graph for Mermaid."""
 
 from __future__ import annotations
 
@@ -44,8 +44,13 @@ def title(plan: Plan) -> str:
 
 
 def as_text(plan: Plan) -> str:
-    """The workflow as lines of at most 80 columns; a line on the left joins steps that follow one another."""
-    lines = wrap(title(plan), WIDTH)
+    """The workflow as lines of at most 80 columns."""
+    return "\n".join([*wrap(title(plan), WIDTH), *rails(plan)])
+
+
+def rails(plan: Plan) -> Sequence[str]:
+    """The steps as lines of at most 80 columns; a line on the left joins steps that follow one another."""
+    lines: list[str] = []
     steps = drawn(plan)
     for at, step in enumerate(steps):
         follows = at + 1 < len(steps) and steps[at + 1].after == (step.name,)
@@ -55,16 +60,7 @@ def as_text(plan: Plan) -> str:
         lines += wrap(f"● {step.name}: {step.does}", WIDTH, subsequent_indent=f"{rail}   ")
         for fact in (*waits, *step.facts):
             lines += wrap(fact, WIDTH, initial_indent=f"{rail}   ", subsequent_indent=f"{rail}     ")
-    return "\n".join(lines)
-
-
-def as_markdown(plan: Plan) -> str:
-    """The workflow as a Markdown table, a row a step."""
-    lines = ["| step | done by | after | |", "|---|---|---|---|"]
-    for step in drawn(plan):
-        cells = (step.name, step.does, ", ".join(step.after) or "-", "; ".join(step.facts))
-        lines.append(f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |")
-    return "\n".join(lines)
+    return lines
 
 
 def as_mermaid(plan: Plan) -> str:

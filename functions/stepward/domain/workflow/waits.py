@@ -52,6 +52,7 @@ class Timer:
     """A step that ends after `span`, or at the instant that `until` refers to; never early.
 
     An instant is an RFC 3339 text with its offset, at most two years ahead; one that has passed ends it at once.
+    `name`, `when` and `after` are as a Step's.
     """
 
     name: str
@@ -62,7 +63,7 @@ class Timer:
     operations: ClassVar[tuple[()]] = ()
 
     def __post_init__(self) -> None:
-        check_arguments(f"step {self.name!r}", self, "name", "span", "after")
+        check_arguments(f"step {self.name!r}", self, "name", "span", "after", "when")
 
     def planned(self, after: tuple[str, ...]) -> PlannedStep:
         """The step as plain data."""
@@ -87,6 +88,7 @@ class Signal:
     bytes. `on_timeout` is what to do when nobody gives it within `complete_within`: Remind, Default, UNDO or ALERT, or
     several, one after another; `on_refused` is UNDO or ALERT. Both are the workflow's `on_failure` if they are left
     out. `by` says who may give it: "operators", "submitters", or either, if it is left out.
+    `name`, `when` and `after` are as a Step's.
     """
 
     name: str
@@ -100,7 +102,7 @@ class Signal:
     operations: ClassVar[tuple[()]] = ()
 
     def __post_init__(self) -> None:
-        check_arguments(f"step {self.name!r}", self, "name", "complete_within", "on_refused", "after")
+        check_arguments(f"step {self.name!r}", self, "name", "complete_within", "on_refused", "after", "when")
 
     def planned(self, after: tuple[str, ...]) -> PlannedStep:
         """The step as plain data."""

@@ -28,6 +28,11 @@ def counted(watching: Watching = "lean") -> Mapping[str, float]:
     That are the metrics that alarms watch, the queues that Lambda polls, those that the Supervisor counts, dashboards,
     the metrics on them, and keys.
     """
+    return counted_in(synthesised(watching))
+
+
+def synthesised(watching: Watching = "lean") -> Template:
+    """The template of the sample workflow's stack."""
     with tempfile.TemporaryDirectory() as out:
         code = Path(out) / "code"
         code.mkdir()
@@ -37,8 +42,7 @@ def counted(watching: Watching = "lean") -> Mapping[str, float]:
         app, asset = App(context=context, outdir=f"{out}/cdk.out"), lambda_.Code.from_asset(str(code))
         StepwardStack(app, "Cost", app=application, settings=settings, code=asset)
         app.synth()
-        template = json.loads((Path(out) / "cdk.out" / "Cost.template.json").read_text())
-    return counted_in(Template(template))
+        return Template(json.loads((Path(out) / "cdk.out" / "Cost.template.json").read_text()))
 
 
 def counted_in(template: Template) -> Mapping[str, float]:

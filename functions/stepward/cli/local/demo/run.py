@@ -27,7 +27,7 @@ from stepward.local.cloud import local_cloud
 from stepward.local.deploy import deploy
 from stepward.local.secret_store import demanded
 from stepward.local.services import FaultKind, Ledger, Services
-from stepward.local.synth import synthesise
+from stepward.local.synth import notices, synthesise
 from stepward.local.wake import wake
 from stepward.project import Project
 from stepward.stack_outputs import Deployment
@@ -88,18 +88,20 @@ def _deployed(project: Project, env: str, scratch: Path, addresses: Mapping[str,
     with ThreadPoolExecutor(1) as beside, ERR.status("Synthesising the stack, starting the local cloud") as status:
         synthesis = beside.submit(synthesise, project.root, out, context)
         with local_cloud(log=scratch / "cloud.log") as cloud:
-            synthesis.result()
+            told = notices(synthesis.result(), context)
             status.update("Deploying")
             parts = Deployment.from_outputs(deploy(out, cloud.endpoint))
             there = Access(REGION, cloud.endpoint, ("test", "test"))
             store = task_store(there, orders=None, tasks=parts.tasks_table, shards=parts.shards)
             status.stop()
+            if told:
+                complain(told)
             yield Stage(cloud.endpoint, parts, store)
 
 
 def _told(acts: Sequence[Act], stage: Stage, ledger: Ledger) -> bool:
     """Print how each order ended; whether each did, and no service did anything twice."""
-    rows, unfinished = table("order", "accident", "ends", "attempts"), []
+    rows, unfinished = table("order", "accident", "ends", "attempts", least=["attempts"]), []
     shown = None
     for act in acts:
         loaded = stage.store.load(act.key, with_order=False)
