@@ -129,7 +129,8 @@ async def redriven(console: Console, asked: Callable[[str], Redrive], why: str) 
     await acting(console, partial(redrive.run, MOST, pace))
     found = Counter(action for _, action in redrive.done)
     text = ", ".join(f"{count:,} {action}" for action, count in found.items())
-    return CommandOutcome(applied=bool(found), text=text or "No such message is in the queue any more.")
+    said = "; ".join(filter(None, (text, redrive.left))) or "No such message is in the queue any more."
+    return CommandOutcome(applied=bool(found), text=said)
 
 
 def _row(each: Opened) -> dict[str, str]:
