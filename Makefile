@@ -38,7 +38,7 @@ MERMAID := build/npm/node_modules/@mermaid-js/tiny/dist/mermaid.tiny.js
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help env local-env chaos-env demo local test browser-test lab bench dist docs pictures profile simulate crash-points guards chaos soak races fuzz wheels tutorial check format synth bootstrap deploy lock clean
+.PHONY: help env local-env chaos-env demo local test browser-test screenshots lab bench dist docs pictures profile simulate crash-points guards chaos soak races fuzz wheels tutorial check format synth bootstrap deploy lock clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -54,6 +54,9 @@ test: $(VENV) $(LOCAL) ## run every test, and a sample of the failure lab
 
 browser-test: $(VENV) $(LOCAL) $(BROWSER) ## use the console in a real browser; it needs Chromium and its driver
 	@$(BROWSE) $(or $(TESTS),tests/browser)
+
+screenshots: $(VENV) $(LOCAL) $(BROWSER) ## mend one of 10,000 orders in the console, and put pictures of it into docs/pictures
+	@LAB=1 $(BROWSE) -s tests/browser/test_walk.py
 
 lab: $(VENV) $(LOCAL) ## run every instrument of the failure lab in full depth (TESTS=folder: one of them)
 	@LAB=1 .venv/bin/python -m pytest -n $(WORKERS) --dist loadgroup $(or $(TESTS),$(INSTRUMENTS))

@@ -38,7 +38,8 @@ def graph(task: Task, plan: Plan) -> str:
         fill = _UNDONE if undo and state is ProcessState.PROCESSED else _FILLS[state]
         text = "#fff" if state in _DARK else "#111"
         lines.append(f"  style s{at} fill:{fill},color:{text},stroke:#374151")
-    return "\n".join(lines)
+    arrows = ["  linkStyle default stroke:#888"] if "-->" in lines[0] else []
+    return "\n".join([*lines, *arrows])
 
 
 def chart(task: Task, plan: Plan, now: int) -> dict[str, Any]:
