@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 
+from stepward.domain.coordination.breaker import AgentPause
 from stepward.domain.coordination.shared_record import SharedRecord
 from stepward.domain.messages import Outcome, Reply, StepRequest, Undo
 from stepward.testing.sqs.source import SqsSource
@@ -106,6 +107,18 @@ def test_a_request_of_a_step_that_was_done_is_never_replayed(run: Run, shop: Sho
     assert (found["staleness"], found["code"]) == ("stale", "moved-on")
     assert "--drop-stale" in result.stdout
     assert shop.received(source(shop, "agent-inventory")) == []
+
+
+def test_a_request_is_held_back_while_its_agent_leaves_its_service_alone(run: Run, shop: Shop) -> None:
+    """O2: one of newer code, which goes back whatever it is."""
+    request = StepRequest("ord-1", "reserve", "inventory", "reserve", 1, "token", 1, "ord-1/reserve", 0, 1)
+    shop.bury("agent-inventory", json.dumps(json.loads(encode(request)) | {"type": "step.preview"}))
+    shop.connection.breakers.pause("inventory", AgentPause("eve", "strike", 1))
+
+    said = " ".join(run("dead-letters", "redrive", "agent-inventory").stdout.split())
+    assert "0 sent again, 0 dropped, 0 kept. 1 held back: their agent leaves its service alone for now." in said
+    shop.connection.breakers.resume("inventory", 2)
+    assert actions(run, "agent-inventory") == ["sent"]
 
 
 def test_the_answer_of_a_fenced_attempt_is_sent_again(run: Run, shop: Shop) -> None:

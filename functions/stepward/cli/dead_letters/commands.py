@@ -34,7 +34,7 @@ MessageId = Annotated[
     typer.Option("--id", metavar="MESSAGE", help="Only this message: its id, or the start of it.", show_default=False),
 ]
 DropStale = Annotated[bool, typer.Option("--drop-stale", help="Delete stale messages instead of keeping them.")]
-GOOD, DOUBTFUL = ("current", "sent"), ("stale", "kept", "dropped")
+GOOD, DOUBTFUL = ("current", "sent"), ("stale", "kept", "dropped", "held")
 STYLES = dict.fromkeys(GOOD, "green") | dict.fromkeys(DOUBTFUL, "yellow") | {"corrupt": "bold red"}
 app = typer.Typer(no_args_is_help=True, help="Messages that could not be delivered: list, show, redrive.")
 
