@@ -1,6 +1,7 @@
 """D4: what a canary is made of."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -13,7 +14,7 @@ from botocore.exceptions import ClientError
 import orders
 from stepward.cli.orders.files import Written, read
 from stepward.cli.verify.canaries import Canaries, _canary
-from stepward.cli.verify.command import _samples
+from stepward.cli.verify.command import _canaries, _samples
 from stepward.cli.verify.deployed import Finding
 from stepward.domain.task.record import ProcessState, Task
 from stepward.testing import Engine
@@ -53,6 +54,35 @@ def test_the_samples_of_each_workflow_are_found_in_a_folder_of_its_own(monkeypat
     assert ids["order.signal"] == ids["return.requested"] != ids["order.submitted"]
     assert all(it["orderId"].startswith("canary-") for it in messages)
     assert [it["data"] for it in messages if it["type"] == "order.signal"] == [{"condition": "as_new"}]
+
+
+def test_a_project_whose_samples_are_in_one_folder_is_verified_with_those(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """L1: as `stepward new` makes it."""
+    (tmp_path / "cdk.json").write_text("{}")
+    (tmp_path / "events").mkdir()
+    (tmp_path / "events" / "order.json").write_text("{}")
+    monkeypatch.chdir(tmp_path)
+
+    assert _samples() == [tmp_path / "events" / "order.json"]
+
+
+def test_who_stops_waiting_for_canaries_learns_which_were_sent(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """L5."""
+
+    def stop(self: Canaries, within_ms: int) -> Iterator[Finding]:
+        self.sent["shop"] = f"canary-{within_ms}"
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Canaries, "findings", stop)
+    nothing: Any = None
+
+    with pytest.raises(KeyboardInterrupt):
+        list(_canaries(nothing, [], 1, nothing))
+    assert "the canaries were sent, and stay: canary-1000" in capsys.readouterr().err
 
 
 def test_the_canary_of_a_return_ends_whichever_of_its_messages_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from stepward.cli.deploy_check.change import Stack
 from stepward.cli.deployment.connection import connect
 from stepward.cli.deployment.options import AsJson, Target
 from stepward.cli.orders.files import read
-from stepward.cli.terminal import OUT, cell, print_json, say, table
+from stepward.cli.terminal import OUT, cell, complain, print_json, say, table
 from stepward.cli.user_error import UserError
 from stepward.cli.verify.stand_ins import why_not
 from stepward.operator.connection import Connection
@@ -23,7 +23,7 @@ from stepward.project import Project
 if TYPE_CHECKING:
     from stepward.cli.verify.deployed import Finding
 
-Files = Annotated[list[Path], typer.Argument(metavar="[FILE]", help="Sample orders; by default events/*/*.json.")]
+Files = Annotated[list[Path], typer.Argument(metavar="[FILE]", help="Sample orders; by default those in events.")]
 SendCanaries = Annotated[bool, typer.Option("--canaries/--no-canaries", help="Send orders, or only look.")]
 Within = Annotated[int, typer.Option(min=1, help="Seconds that the canaries have.")]
 RESULTS = {True: ("good", "green"), False: ("BAD", "bold red"), None: ("not seen", "yellow")}
@@ -72,11 +72,17 @@ def _canaries(connection: Connection, files: Sequence[Path], within: int, dynamo
     from stepward.cli.verify.canaries import Canaries  # noqa: PLC0415 - it imports the AWS SDK
 
     samples = [message for file in files for message in read(file)]
-    return Canaries(connection, samples, dynamodb, sleep).findings(within * 1000)
+    canaries = Canaries(connection, samples, dynamodb, sleep)
+    try:
+        yield from canaries.findings(within * 1000)
+    except KeyboardInterrupt:
+        complain(f"You stopped waiting, but the canaries were sent, and stay: {', '.join(canaries.sent.values())}")
+        raise
 
 
 def _samples() -> Sequence[Path]:
-    return sorted((Project.here().root / "events").glob("*/*.json"))
+    events = Project.here().root / "events"
+    return sorted(events.glob("*/*.json")) or sorted(events.glob("*.json"))
 
 
 def _tell(found: Sequence[Finding], stack: str) -> None:
