@@ -7,6 +7,7 @@ import json
 import pytest
 
 from stepward.cli.terminal import OUT
+from stepward.domain.task.record import ProcessState
 from tests.integration.cli.conftest import Run, Shop
 from tests.unit.cli.lives import SUBMITTED, Life
 
@@ -64,7 +65,8 @@ def test_many_orders_run_again_by_their_reason_and_a_second_run_has_nothing_to_d
     run: Run, shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """O2: the dry run sends nothing; each order keeps its own entry in the audit log, with the name of the bulk."""
-    monkeypatch.setattr("stepward.operator.bulk.WITHIN_MS", 1_500)  # no agent ends what runs again
+    # No agent ends what runs again.
+    monkeypatch.setattr("stepward.operator.bulk_orders._SETTLED", frozenset(ProcessState))
     fail(shop, 12)
     fail(shop, 2, "account closed", "other")
     where = ("--where", "step=charge reason~declined id^ord-")
