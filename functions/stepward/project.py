@@ -194,4 +194,5 @@ def _names(step: ast.Call) -> Iterator[str]:
     """What a step may be named after: its name=, its first argument if that is a text, or else the operation's name."""
     named = [each.value for each in step.keywords if each.arg == "name"] or step.args[:1]
     for each in named:
-        yield str(each.value) if isinstance(each, ast.Constant) else re.findall(r"\w+", ast.unparse(each))[-1]
+        words = re.findall(r"\w+", ast.unparse(each))
+        yield str(each.value) if isinstance(each, ast.Constant) else "".join(words[-1:])

@@ -1,4 +1,4 @@
-"""Issue L5: the engine's tests run on a sample of their own, not on the application, which a fork replaces."""
+"""L5: the engine's tests run on a sample of their own, not on the application, which a fork replaces."""
 
 import re
 from pathlib import Path

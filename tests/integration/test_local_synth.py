@@ -43,7 +43,7 @@ def test_node_comes_from_the_environment_not_from_the_system(root: Path) -> None
 
 
 def test_what_a_command_chose_itself_is_no_notice_and_all_else_is_one(root: Path) -> None:
-    """Issue L5."""
+    """L5."""
     (root / "noisy.py").write_text('import sys; sys.stderr.write("platform=local for this run\\nplatforms age\\n")')
 
     assert notices(synthesise(root, root / "out", {}, app="noisy.py"), {"platform": "local"}) == "platforms age"

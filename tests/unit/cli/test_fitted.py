@@ -1,4 +1,4 @@
-"""Issue L5: tables fit the terminal and keep a word whole; what matters least goes first."""
+"""L5: tables fit the terminal and keep a word whole; what matters least goes first."""
 
 import ast
 from collections.abc import Iterator

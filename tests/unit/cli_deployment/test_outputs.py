@@ -54,7 +54,7 @@ def test_dead_letter_queues_that_are_malformed_are_named(urls: str) -> None:
 def test_nobody_is_told_to_add_the_local_that_was_given(
     endpoint: str | None, hinted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Issue L5: a hint never suggests what was typed."""
+    """L5: a hint never suggests what was typed."""
     monkeypatch.setattr("stepward.cli.deployment.aws.running_cloud", lambda: SimpleNamespace(server="there"))
 
     says = Account("here", "us-east-1", endpoint)._refusal("nope", "ValidationError")

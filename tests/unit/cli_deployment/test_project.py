@@ -100,10 +100,11 @@ def test_what_is_not_there_or_no_application_is_refused(project: Project, name: 
             '1, [Step(Agent("one").operation(work), complete_within=minutes(1))',
             """1, [
     Step(Agent("one").operation(work), name="first", complete_within=minutes(1)),
+    *[Step({}) for _ in ()],
     Step(Agent("one").operation(work)),
 """,
             WorkflowError,
-            r"functions/found_here.py:8: workflow 'found', step 'work'",
+            r"functions/found_here.py:9: workflow 'found', step 'work'",
         ),
     ],
 )

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from inspect import CO_COROUTINE, CO_VARARGS
 from typing import Any, cast
 
 from stepward.domain.arguments import check_arguments
@@ -19,6 +18,8 @@ _SECRET_NAME = re.compile(r"[A-Za-z0-9/_+=.@-]{1,256}")
 _VARIABLE = re.compile(r"[A-Za-z][A-Za-z0-9_]{1,99}")
 _RESERVED = ("AWS_", "LAMBDA_", "POWERTOOLS_", "STEPWARD_")
 MOST_MEMORY_MB = 10_240
+_VARARGS, _COROUTINE = 0x04, 0x80
+"""Flags of a function's code, as in `inspect`, whose import a start can do without."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +110,8 @@ class Operation:
 def check_function(agent: str, run: Asks) -> None:
     """Refuse a function that no call can run: a coroutine's, or one without a parameter."""
     code = getattr(run, "__code__", None)
-    if code and (code.co_flags & CO_COROUTINE or not (code.co_argcount or code.co_flags & CO_VARARGS)):
-        slip = "is async" if code.co_flags & CO_COROUTINE else "has no parameter"
+    if code and (code.co_flags & _COROUTINE or not (code.co_argcount or code.co_flags & _VARARGS)):
+        slip = "is async" if code.co_flags & _COROUTINE else "has no parameter"
         name = run.__name__
         raise WorkflowError(f"agent {agent!r}: operation {name!r} {slip}; write def {name}(call: Call), without async")
 
