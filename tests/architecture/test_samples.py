@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 TESTS = Path(__file__).parents[1]
-OF_THE_APPLICATION = ("unit/orders/", "unit/demo/", "e2e/", "lab/")
+OF_THE_APPLICATION = ("unit/orders/", "unit/demo/", "browser/", "e2e/", "lab/")
 """What tests the application, or runs all of it; a fork that replaces functions/orders replaces these."""
 NEED_IT_STILL = {
     "architecture/test_site.py",
