@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated
 
@@ -29,10 +28,9 @@ from stepward.cli.orders.show import list_orders, show
 from stepward.cli.rejects import rejects
 from stepward.cli.schemas.command import schema
 from stepward.cli.status import status
-from stepward.cli.terminal import OUT, say, shows_any_text
+from stepward.cli.terminal import say, shows_any_text
 from stepward.cli.verify.command import verify
 
-WIDTH_IN_A_PIPE = 160
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="markdown"
 )
@@ -56,10 +54,8 @@ app.command(context_settings={"ignore_unknown_options": True})(deploy_check)
 
 
 def main() -> None:
-    """Run the command line; what a pipe or a file gets is wide, so that no table leaves a column out."""
+    """Run the command line."""
     shows_any_text()
-    if not OUT.is_terminal and "COLUMNS" not in os.environ:
-        OUT.width = WIDTH_IN_A_PIPE
     app(prog_name="stepward")
 
 
