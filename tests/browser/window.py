@@ -114,6 +114,7 @@ class Window:
         def click() -> bool:
             box = self.driver.find_element(By.XPATH, path)
             if box.get_attribute("aria-checked") != "true":
+                self.script("arguments[0].scrollIntoView({block: 'center'})", box)  # else the bar on top may cover it
                 box.click()
             return bool(self.driver.find_element(By.XPATH, path).get_attribute("aria-checked") == "true")
 
