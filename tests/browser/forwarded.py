@@ -31,9 +31,13 @@ def forwarded(way: Forwarded) -> Iterator[str]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
+        def do_GET(self) -> None:
+            self.do_POST()
+
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers.get("content-length") or 0))
-            action = self.headers.get("x-amz-target", "").rpartition(".")[2] or parse_qs(body.decode())["Action"][0]
+            named = parse_qs(body.decode()).get("Action", [self.command])[0]  # S3 names no action
+            action = self.headers.get("x-amz-target", "").rpartition(".")[2] or named
             way.asked[action] += 1
             if action in way.refused:
                 text = "User: looker is not authorized to perform this action"
@@ -42,7 +46,7 @@ def forwarded(way: Forwarded) -> Iterator[str]:
                 return
             cloud = HTTPConnection(urlsplit(way.endpoint).netloc, timeout=60)
             try:
-                cloud.request("POST", self.path, body, dict(self.headers.items()))
+                cloud.request(self.command, self.path, body, dict(self.headers.items()))
                 answer = cloud.getresponse()
                 self._say(answer.status, answer.getheaders(), answer.read())
             finally:

@@ -97,7 +97,9 @@ class Window:
         path = f"//*[self::button or self::a][normalize-space(.)={json.dumps(name)}]"
 
         def click() -> bool:
-            self.driver.find_element(By.XPATH, path).click()
+            found = self.driver.find_element(By.XPATH, path)
+            self.script("arguments[0].scrollIntoView({block: 'center'})", found)  # else the bar on top may cover it
+            found.click()
             return True
 
         self.wait(click, f"a button or link {name}")
@@ -114,6 +116,7 @@ class Window:
         def click() -> bool:
             box = self.driver.find_element(By.XPATH, path)
             if box.get_attribute("aria-checked") != "true":
+                self.script("arguments[0].scrollIntoView({block: 'center'})", box)
                 box.click()
             return bool(self.driver.find_element(By.XPATH, path).get_attribute("aria-checked") == "true")
 
