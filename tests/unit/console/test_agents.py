@@ -18,23 +18,23 @@ def test_an_agent_is_paused_with_name_and_reason_and_resumed() -> None:
 
     async def act(user: User) -> None:
         await user.open("/agents")
-        await user.should_see("Pause payments", retries=20)
+        await user.should_see("Pause payments", retries=100)
         user.find("Pause payments").click()
-        await user.should_see("stop within two seconds", retries=20)
+        await user.should_see("stop within two seconds", retries=100)
         user.find(marker="go").click()
-        await user.should_see("Give a reason", retries=20)
+        await user.should_see("Give a reason", retries=100)
         assert breakers.of("payments").pause is None
         user.find(marker="why").type("the bank is down")
         user.find(marker="go").click()
-        await user.should_see("Agent payments is paused.", retries=20)
+        await user.should_see("Agent payments is paused.", retries=100)
         pause = breakers.of("payments").pause
         assert pause
         assert (pause.who, pause.why) == ("ann", "the bank is down")
         await user.open("/agents")
-        await user.should_see("Resume payments", retries=20)
+        await user.should_see("Resume payments", retries=100)
         await user.should_not_see("Pause payments")
         user.find("Resume payments").click()
-        await user.should_see("works again", retries=20)
+        await user.should_see("works again", retries=100)
         user.find(marker="go").click()
         await asyncio.sleep(0.1)
 

@@ -70,17 +70,17 @@ def test_what_is_current_goes_back_once_its_number_is_confirmed(deployed: Deploy
 
     async def act(user: User) -> None:
         await user.open("/dead-letters/scheduler")
-        await user.should_see("4 shown", retries=20)
+        await user.should_see("4 shown", retries=100)
         user.find("Send again what is current").click()
-        await user.should_see("3  sent", retries=20)
+        await user.should_see("3  sent", retries=100)
         await user.should_see("1  kept")
         user.find(marker="why").type("the table is back")
         user.find(marker="go").click()
-        await user.should_see("type 3 to confirm", retries=20)
+        await user.should_see("type 3 to confirm", retries=100)
         assert not buried.sent
         user.find(marker="count").type("3")
         user.find(marker="go").click()
-        await user.should_see("3 sent, 1 kept", retries=20)
+        await user.should_see("3 sent, 1 kept", retries=100)
 
     visit(shown(deployed, buried), act)
     assert (buried.sent, list(buried.bodies)) == (bodies[:3], ["m-bad"])
@@ -94,7 +94,7 @@ def test_a_console_that_is_read_only_redrives_nothing(deployed: Deployed, buried
 
     async def act(user: User) -> None:
         await user.open("/dead-letters/scheduler")
-        await user.should_see("4 shown", retries=20)
+        await user.should_see("4 shown", retries=100)
         await user.should_not_see("Send again what is current")
 
     visit(looked, act)
@@ -106,6 +106,6 @@ def test_a_console_that_is_read_only_redrives_nothing(deployed: Deployed, buried
 def test_a_queue_that_the_stack_lacks_is_named(deployed: Deployed) -> None:
     async def act(user: User) -> None:
         await user.open("/dead-letters/oders")
-        await user.should_see("there is no queue oders; the queues: scheduler", retries=20)
+        await user.should_see("there is no queue oders; the queues: scheduler", retries=100)
 
     visit(shown(deployed, Buried({})), act)

@@ -48,7 +48,7 @@ def test_a_lane_offers_what_it_would_not_refuse(
     async def act(user: User) -> None:
         await user.open("/lanes/ord-1")
         for text in offered:
-            await user.should_see(text, retries=20)
+            await user.should_see(text, retries=100)
         for text in missing:
             await user.should_not_see(text)
 
@@ -60,20 +60,20 @@ def test_a_poison_event_is_corrected_and_what_is_wrong_is_named_before_it_is_sen
 
     async def act(user: User) -> None:
         await user.open("/lanes/ord-1")
-        await user.should_see("Replace event 4", retries=20)
+        await user.should_see("Replace event 4", retries=100)
         user.find("Replace event 4").click()
-        await user.should_see(marker="body", retries=20)
+        await user.should_see(marker="body", retries=100)
         body = next(iter(user.find(marker="body").elements))
         assert json.loads(body.value) == entry(4, "modify", modifies=3, amount=1)  # type: ignore[attr-defined]
         user.find(marker="body").clear().type(json.dumps(entry(9, amount=4)))
-        await user.should_see("the new event has the sequence 9; it has to be 4", retries=20)
+        await user.should_see("the new event has the sequence 9; it has to be 4", retries=100)
         user.find(marker="body").clear().type(json.dumps(entry(4, op=7)))  # type: ignore[arg-type]
-        await user.should_see("the new event is not valid: op", retries=20)
+        await user.should_see("the new event is not valid: op", retries=100)
         user.find(marker="body").clear().type(json.dumps(entry(4, amount=4)))
-        await user.should_see("The lane would take it.", retries=20)
+        await user.should_see("The lane would take it.", retries=100)
         user.find(marker="why").type("a typo")
         user.find(marker="go").click()
-        await user.should_see("Event 4 was replaced", retries=20)
+        await user.should_see("Event 4 was replaced", retries=100)
 
     visit(shown(life), act)
     assert (life.lane.last, life.lane.blocked) == (5, None)
@@ -88,12 +88,12 @@ def test_all_lanes_that_match_are_retried(monkeypatch: pytest.MonkeyPatch) -> No
 
     async def act(user: User) -> None:
         await user.open("/stopped")
-        await user.should_see("Retry all lanes that match", retries=20)
+        await user.should_see("Retry all lanes that match", retries=100)
         user.find("Retry all lanes that match").click()
-        await user.should_see("It would be given to 1:", retries=20)
+        await user.should_see("It would be given to 1:", retries=100)
         user.find(marker="why").type("the price list is mended")
         user.find(marker="go").click()
-        await user.should_see(marker="ended", retries=20)
+        await user.should_see(marker="ended", retries=100)
 
     visit(shown(life), act)
     (entry,) = life.audit_log.of("ord-1")

@@ -59,7 +59,7 @@ def test_each_page_shows_what_it_is_for(deployed: Deployed) -> None:
         for path, texts in PAGES:
             await user.open(path)
             for text in texts:
-                await user.should_see(text, retries=20)
+                await user.should_see(text, retries=100)
 
     visit(console(deployed), act)
 
@@ -70,12 +70,12 @@ def test_a_command_is_given_with_the_reason_and_the_name(deployed: Deployed, mon
 
     async def act(user: User) -> None:
         await user.open(order_address("ord-00001"))
-        await user.should_see("Resubmit charge", retries=20)
+        await user.should_see("Resubmit charge", retries=100)
         user.find("Resubmit charge").click()
-        await user.should_see("charge: Error → Processing", retries=20)
+        await user.should_see("charge: Error → Processing", retries=100)
         user.find(marker="why").type("the card is good now")
         user.find(marker="go").click()
-        await user.should_see("waiting for what comes of it", retries=20)
+        await user.should_see("waiting for what comes of it", retries=100)
         await asyncio.sleep(0.2)
 
     visit(console(deployed), act)
@@ -95,7 +95,7 @@ def test_a_console_that_is_read_only_gives_no_command(deployed: Deployed, *, lan
 def test_a_read_only_console_shows_no_button(deployed: Deployed) -> None:
     async def act(user: User) -> None:
         await user.open(order_address("ord-00001"))
-        await user.should_see("charge ended in Error", retries=20)
+        await user.should_see("charge ended in Error", retries=100)
         await user.should_not_see("Resubmit charge")
 
     visit(replace(console(deployed), read_only=True), act)
@@ -119,16 +119,16 @@ def test_many_are_asked_only_once_their_number_is_confirmed(
 
     async def act(user: User) -> None:
         await user.open("/orders?where=state%3DError")
-        await user.should_see("3 shown", retries=20)
+        await user.should_see("3 shown", retries=100)
         user.find(marker="every").click()
-        await user.should_see("It would be given to 3:", retries=20)
+        await user.should_see("It would be given to 3:", retries=100)
         user.find(marker="why").type("the bank is back")
         user.find(marker="go").click()
-        await user.should_see("type 3 to confirm", retries=20)
+        await user.should_see("type 3 to confirm", retries=100)
         assert not sent
         user.find(marker="count").type("3")
         user.find(marker="go").click()
-        await user.should_see(marker="ended", retries=20)
+        await user.should_see(marker="ended", retries=100)
 
     visit(console(deployed), act)
     assert len(sent) == 3
@@ -149,14 +149,14 @@ def test_the_submitter_was_told_what_the_order_says() -> None:
 def test_a_signal_for_many_is_of_one_workflow_and_names_its_step(deployed: Deployed) -> None:
     async def act(user: User) -> None:
         await user.open("/orders?where=workflow%3Dline")
-        await user.should_see("3 shown", retries=20)
+        await user.should_see("3 shown", retries=100)
         user.find(marker="every").click()
-        await user.should_see("It would be given to 3:", retries=20)
+        await user.should_see("It would be given to 3:", retries=100)
         user.find(marker="command").click()
         user.find("signal").click()
-        await user.should_see("name the step that waits for it", retries=20)
+        await user.should_see("name the step that waits for it", retries=100)
         user.find(marker="step").type("approval")
-        await user.should_see("3  refused: 'approval'", retries=20)
+        await user.should_see("3  refused: 'approval'", retries=100)
 
     visit(console(deployed), act)
     given = Bulk("signal", "b-1", "ann", "", "approval", {"by": "ann"})
@@ -168,9 +168,9 @@ def test_a_signal_for_many_is_of_one_workflow_and_names_its_step(deployed: Deplo
 def test_what_needs_somebody_leads_to_the_orders_that_do(deployed: Deployed) -> None:
     async def act(user: User) -> None:
         await user.open("/")
-        await user.should_see("line orders in Error", retries=20)
+        await user.should_see("line orders in Error", retries=100)
         user.find("line orders in Error").click()
-        await user.should_see("3 shown", retries=20)
+        await user.should_see("3 shown", retries=100)
 
     visit(console(deployed), act)
 

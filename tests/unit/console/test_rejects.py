@@ -31,21 +31,21 @@ def test_an_order_is_corrected_and_what_is_wrong_is_named_before_it_is_sent() ->
 
     async def act(user: User) -> None:
         await user.open("/stopped")
-        await user.should_see("Correct and send", retries=20)
+        await user.should_see("Correct and send", retries=100)
         user.find("Correct and send").click()
-        await user.should_see(marker="body", retries=20)
+        await user.should_see(marker="body", retries=100)
         user.find(marker="body").clear().type(order_text("ord-7").replace("ord-7", ""))
-        await user.should_see("It would be rejected: orderId", retries=20)
+        await user.should_see("It would be rejected: orderId", retries=100)
         user.find(marker="go").click()
-        await user.should_see("Failed: orderId", retries=20)
+        await user.should_see("Failed: orderId", retries=100)
         await user.open("/stopped")
-        await user.should_see("Correct and send", retries=20)
+        await user.should_see("Correct and send", retries=100)
         user.find("Correct and send").click()
-        await user.should_see(marker="body", retries=20)
+        await user.should_see(marker="body", retries=100)
         user.find(marker="body").clear().type(order_text("ord-7"))
-        await user.should_see("It has what all orders must have.", retries=20)
+        await user.should_see("It has what all orders must have.", retries=100)
         user.find(marker="go").click()
-        await user.should_see("It was sent.", retries=20)
+        await user.should_see("It was sent.", retries=100)
 
     visit(looked, act)
     assert sent == [f"https://sqs/orders {order_text('ord-7')}"]
@@ -60,7 +60,7 @@ def test_a_ledger_names_its_command_and_a_console_that_is_read_only_sends_nothin
 
     async def act(user: User) -> None:
         await user.open("/stopped")
-        await user.should_see("stepward rejects m-2 --body", retries=20)
+        await user.should_see("stepward rejects m-2 --body", retries=100)
         await user.should_see("stepward ledger send order.json")
         await user.should_not_see("Correct and send")
 
