@@ -46,7 +46,7 @@ SENT = re.compile(r"`stepward [^`]+ --stack [^`]+`")
 MOST_WIDGETS, MOST_ALARMS, MOST_METRICS = 500, 100, 2500
 
 
-@pytest.fixture(params=["lean", "template", "wide"])
+@pytest.fixture(params=["lean", "template", pytest.param("wide", marks=pytest.mark.lab)])
 def stack(request: pytest.FixtureRequest) -> Template:
     """A stack that is watched lean, one in full, and one with as many agents as there may be."""
     template: Template = request.getfixturevalue(request.param)

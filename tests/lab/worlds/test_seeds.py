@@ -6,7 +6,7 @@ from stepward.testing.seeded.finding import shortest
 from tests.depth import depth
 from tests.lab.worlds.cast import live, report
 
-WORLDS, AT_ONCE = depth(300, 100), 20
+WORLDS, AT_ONCE = depth(300, 60), 20
 
 
 @pytest.mark.parametrize("start", range(0, WORLDS, AT_ONCE))
