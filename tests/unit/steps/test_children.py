@@ -9,16 +9,7 @@ from typing import Any
 
 import pytest
 
-from stepward import (
-    App,
-    Child,
-    Timer,
-    Workflow,
-    WorkflowError,
-    days,
-    hours,
-    ref,
-)
+from stepward import UNDO, App, Child, Step, Timer, Workflow, WorkflowError, days, hours, minutes, ref
 from stepward.domain.key import child_key
 from stepward.domain.messages import ChildEnded, ChildHeard, StepRequest
 from stepward.domain.submission import Order
@@ -28,7 +19,7 @@ from stepward.domain.task.record import Parent, new_task
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import Exhausted, Plan
 from stepward.testing.faults.pulse import Kill, Kind
-from tests.unit.steps.invoices import Invoice, app, begun, close, invoicing, number, print_it, shred
+from tests.unit.steps.invoices import Invoice, app, begun, close, invoicing, number, print_it, reopen, shred
 
 DAY = 86_400
 
@@ -128,6 +119,18 @@ def test_an_end_that_is_told_again_asks_again_for_what_follows() -> None:
     told = decide(parent.task, plan, ended, now=parent.task.created_at, by="", timing=Timing(), order={})
     asked = [message for message in told.messages if isinstance(message, StepRequest)]
     assert [(each.step, each.token) for each in asked] == [("close", parent.step("close").token)]
+
+
+def test_an_end_that_began_the_undo_asks_again_for_all_of_it_when_it_comes_again() -> None:
+    """I1, S16: it ends the child's undo, and what it claimed beside that may never have been asked."""
+    beside = Step(close, undo=reopen, complete_within=minutes(1), after=["charge"])
+    engine, parent, _ = begun(shop := app(None, beside, on_undone=UNDO))
+    engine.service(print_it).hangs()
+    engine.clock.move(30)
+    plan, ended = shop.workflows[0].plan(), ChildEnded("1", "invoice", 0, undone=True)
+    first = decide(parent.task, plan, ended, now=engine.clock.now, by="", timing=Timing(), order={})
+    again = decide(first.task, plan, ended, now=engine.clock.now, by="", timing=Timing(), order={})
+    assert "close/undo" in [each.step for each in again.messages if isinstance(each, StepRequest)]
 
 
 def test_a_child_that_takes_too_long_is_an_alert_and_its_end_still_counts() -> None:

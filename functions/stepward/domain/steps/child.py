@@ -110,6 +110,8 @@ def _ended(change: TaskChange, step: PlannedStep, record: StepRecord, why: str, 
             failed(change, step, record, why, event)
         case ProcessState.PENDING | ProcessState.PROCESSING | ProcessState.ERROR:
             complete(change, record, event.result, cause(record, event))
+            if record.is_compensation:  # this very message may have begun the undo, and then its requests may be lost
+                resend(change, f"child {event.step}")
         case _:
             told_again(change, record, event)
             if why:
