@@ -37,7 +37,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
         yield made
 
 
-def test_a_call_ends_with_a_mended_order_in_under_a_minute(shop: Shop, tmp_path: Path) -> None:
+def test_a_call_ends_with_a_mended_order(shop: Shop, tmp_path: Path) -> None:
     way = Forwarded(shop.endpoint)
     with forwarded(way) as endpoint, served(endpoint) as address, window(address, tmp_path) as page:
         page.prefer("light")
