@@ -13,18 +13,16 @@ from stepward.console.frame import Console
 from stepward.domain.convoy.commands import LaneCommand
 from stepward.domain.convoy.lane import Lane
 from stepward.domain.convoy.lane_message import LaneMessage
-from stepward.domain.errors import Misconfigured, Rejected
-from stepward.domain.messages import Command, SignalGiven
+from stepward.domain.errors import Rejected
+from stepward.domain.messages import Command
 from stepward.domain.staleness import dated, staleness
 from stepward.domain.task.decide import decide
 from stepward.domain.task.record import Loaded
 from stepward.domain.timing import Timing
 from stepward.operator.asked import CommandOutcome
 from stepward.operator.outcome import LaneSeen, Seen, lane_outcome, lane_refusal, lane_seen, outcome
-from stepward.project import Project
 from stepward.wire.checked_text import cleaned
 from stepward.wire.convoy import encode_command
-from stepward.wire.order import check_signal
 from stepward.wire.strict_json import parse
 
 T = TypeVar("T")
@@ -59,16 +57,6 @@ def signal_data(text: str) -> dict[str, Any]:
 def signal_name(console: Console, why: str) -> str:
     """A new name for a signal, which the audit log shows: it says why it was given."""
     return cleaned(f"{why} ({console.connection.new_id()[:8]})", LONGEST_NAME)
-
-
-def checked(signal: SignalGiven) -> SignalGiven:
-    """The signal, if its data fits the class that the project here has for it; raises Rejected."""
-    try:
-        schema = Project.here().app().signals(signal.order_id).get(signal.step)
-    except Misconfigured:
-        schema = None
-    check_signal(signal, schema)
-    return signal
 
 
 def foreseen(loaded: Loaded, command: Command, now: int) -> Sequence[str]:

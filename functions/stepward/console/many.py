@@ -12,11 +12,11 @@ from nicegui import run, ui
 
 from stepward.console.dialogs import head, unconfirmed
 from stepward.console.frame import Console, order_address, said, verbatim
-from stepward.console.giving import check_allowed, checked, signal_data, signal_name
+from stepward.console.giving import check_allowed, signal_data, signal_name
 from stepward.domain.errors import Rejected, StepwardError
-from stepward.domain.key import TaskKey
 from stepward.domain.messages import SignalGiven
 from stepward.operator import bulk
+from stepward.operator.asked import check_signal_here, of_one_workflow
 from stepward.operator.bulk import Bulk, DryRun, Ended, Pace, Progress, Subjects
 from stepward.operator.bulk_lanes import WaitingLanes
 from stepward.operator.bulk_orders import Orders
@@ -71,13 +71,8 @@ class Asking:
 
     def checked(self, wanted: Bulk) -> Bulk:
         """The signal, if its data fits; raises Rejected."""
-        keys, workflow = self.console.connection.deployment.keys, self.wish.equal("workflow")
-        if not workflow and len(keys.workflows) > 1:
-            raise Rejected(
-                "where", f"a signal is of one workflow; add workflow= and one of {', '.join(keys.workflows)}"
-            )
-        key = "any" if workflow in ("", keys.default) else str(TaskKey("any", workflow))
-        checked(SignalGiven(key, wanted.step, wanted.name, wanted.data))
+        key = of_one_workflow(self.console.connection.deployment.keys, self.wish.equal("workflow"))
+        check_signal_here(SignalGiven(key, wanted.step, wanted.name, wanted.data))
         return wanted
 
     def foreseen(self, wanted: Bulk) -> DryRun:

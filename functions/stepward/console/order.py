@@ -13,7 +13,7 @@ from stepward.app.scheduler.audit_log import AuditEntry
 from stepward.console.dialogs import confirmed
 from stepward.console.drawings import chart, graph
 from stepward.console.frame import Console, heading, lane_address, live, page, said, state_badge, verbatim
-from stepward.console.giving import checked, foreseen, give, signal_data, signal_name
+from stepward.console.giving import foreseen, give, signal_data, signal_name
 from stepward.domain.errors import Rejected
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.messages import OPERATORS, Cancel, Command, Pause, Resubmit, Resume, SignalGiven, Undo
@@ -21,6 +21,7 @@ from stepward.domain.staleness import staleness
 from stepward.domain.task.notices import notices, status_notice
 from stepward.domain.task.record import Loaded, ProcessState, StepRecord, Task
 from stepward.domain.workflow.plan import StepKind
+from stepward.operator.asked import check_signal_here
 from stepward.operator.wording.timeline import all_records, prospects, timeline
 from stepward.operator.wording.times import clock, day_and_time
 
@@ -140,7 +141,9 @@ def _answer(console: Console, loaded: Loaded, step: str) -> None:
         name, key = signal_name(console, why), loaded.task.order_id
         if given[1].value:
             return SignalGiven(key, step, name, {}, why, console.who, OPERATORS)
-        return checked(SignalGiven(key, step, name, signal_data(str(given[0].value)), "", console.who, OPERATORS))
+        wanted = SignalGiven(key, step, name, signal_data(str(given[0].value)), "", console.who, OPERATORS)
+        check_signal_here(wanted)
+        return wanted
 
     async def act(why: str) -> object:
         return await give(console, signal(why))

@@ -7,8 +7,12 @@ from dataclasses import dataclass
 
 from stepward.app.scheduler.audit_log import LONGEST_TEXT, AuditEntry
 from stepward.domain.convoy.commands import LaneCommand
-from stepward.domain.messages import Command
+from stepward.domain.errors import Misconfigured, Rejected
+from stepward.domain.key import Keys, TaskKey
+from stepward.domain.messages import Command, SignalGiven
+from stepward.project import Project
 from stepward.wire.checked_text import cleaned
+from stepward.wire.order import check_signal
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,3 +44,19 @@ class Asked:
 def asked(name: str, command: Command | LaneCommand, step: str = "", attempt: int = 0) -> Asked:
     """The command of that name, its texts cut and cleaned."""
     return Asked(name, step, attempt, cleaned(command.who, LONGEST_TEXT), cleaned(command.why, LONGEST_TEXT))
+
+
+def of_one_workflow(keys: Keys, workflow: str) -> str:
+    """A key that stands for all orders of this workflow, or of the only one if it is empty; raises Rejected."""
+    if not workflow and len(keys.workflows) > 1:
+        raise Rejected("where", f"a signal is of one workflow; add workflow= and one of {', '.join(keys.workflows)}")
+    return "any" if workflow in ("", keys.default) else str(TaskKey("any", workflow))
+
+
+def check_signal_here(wanted: SignalGiven) -> None:
+    """Raise Rejected unless its data fits the class that the project has for it, if there is a project here."""
+    try:
+        schema = Project.here().app().signals(wanted.order_id).get(wanted.step)
+    except Misconfigured:
+        schema = None
+    check_signal(wanted, schema)

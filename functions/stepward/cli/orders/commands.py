@@ -17,15 +17,13 @@ from stepward.cli.orders.ask import ask
 from stepward.cli.orders.refusals import chosen
 from stepward.cli.orders.show import OrderId, order_named
 from stepward.cli.user_error import UserError
-from stepward.domain.errors import Misconfigured, Rejected
-from stepward.domain.key import TaskKey
+from stepward.domain.errors import Rejected
 from stepward.domain.messages import OPERATORS, Cancel, Command, Pause, Resubmit, Resume, SignalGiven, Undo
+from stepward.operator.asked import check_signal_here, of_one_workflow
 from stepward.operator.bulk import Bulk
 from stepward.operator.bulk_orders import Orders
 from stepward.operator.filters import Filter
-from stepward.project import Project
 from stepward.wire.checked_text import cleaned
-from stepward.wire.order import check_signal
 from stepward.wire.strict_json import parse
 
 Why = Annotated[str, typer.Option(help="The reason, in a few words, for the audit log.", show_default=False)]
@@ -181,7 +179,7 @@ def signal(  # noqa: PLR0913 - an option each
     named = cleaned(signal_id.strip(), LONGEST_NAME) or connection.new_id()
     message = SignalGiven(loaded.task.order_id, name, named, given, refused, operator(who), OPERATORS)
     try:
-        check_signal(message, _class_of(loaded.task.order_id, name))
+        check_signal_here(message)
     except Rejected as fault:
         raise UserError(f"--data: {fault.field}: {fault.reason}") from fault
     ask(target, connection, loaded, message, wait=wait, as_json=as_json)
@@ -202,14 +200,6 @@ def _object(data: str) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise typer.BadParameter("""give a JSON object, such as '{"by":"ann"}'""", param_hint="--data")
     return found
-
-
-def _class_of(order_id: str, name: str) -> type[Any] | None:
-    """The class of the signal's data, if the project is here."""
-    try:
-        return Project.here().app().signals(order_id).get(name)
-    except Misconfigured:
-        return None
 
 
 def reason(why: str) -> str:
@@ -273,12 +263,12 @@ def _signal_many(many: Many, name: str, data: str, refuse: str, signal_id: str, 
         raise typer.BadParameter("name the step that waits for it", param_hint="NAME")
     given, refused = _answer(data, refuse)
     workflow = Filter.parse(many.where).equal("workflow")
-    keys = connect(many.target).deployment.keys
-    if not workflow and len(keys.workflows) > 1:
-        raise UserError(f"--where: a signal is of one workflow; add workflow= and one of {', '.join(keys.workflows)}")
-    key = "any" if workflow in ("", keys.default) else str(TaskKey("any", workflow))
     try:
-        check_signal(SignalGiven(key, name, "any", given, refused, who, OPERATORS), _class_of(key, name))
+        key = of_one_workflow(connect(many.target).deployment.keys, workflow)
+    except Rejected as fault:
+        raise UserError(f"--{fault.field}: {fault.reason}") from fault
+    try:
+        check_signal_here(SignalGiven(key, name, "any", given, refused, who, OPERATORS))
     except Rejected as fault:
         raise UserError(f"--data: {fault.field}: {fault.reason}") from fault
     replaced = replace(many, name=cleaned(signal_id.strip(), LONGEST_NAME) or many.name)
