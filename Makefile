@@ -89,7 +89,7 @@ fuzz: $(VENV) ## send damaged messages to every entry point (EXAMPLES=4000 of ea
 wheels: $(VENV) $(LOCAL) ## make a project from both packages and type its commands, then run the booking on them
 	@.venv/bin/python -m tests.lab.wheels
 
-tutorial: $(VENV) ## follow the tutorial and the incident of docs/ word by word, and compare what each command prints
+tutorial: $(VENV) ## follow the tutorial, the incident and the demonstration of docs/ word by word, and compare what each command prints
 	@.venv/bin/python -m tests.lab.wheels.tutorial
 
 bench: $(VENV) $(LOCAL) ## measure price and speed, into build/bench (ONLY="cost engine startup loading growth convoy peers recovery")
