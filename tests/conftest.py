@@ -7,6 +7,7 @@ from functools import cache
 import pytest
 from botocore.loaders import create_loader
 from hypothesis import HealthCheck, settings
+from typer.main import get_command
 
 from stepward.local.access import Access, access
 from stepward.local.cloud import local_cloud
@@ -41,6 +42,14 @@ def _one_loader() -> Iterator[None]:
     """Have all sessions of the SDK share what they read of AWS: each would take longer to read it than most tests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("botocore.session.create_loader", cache(create_loader))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_command_line() -> Iterator[None]:
+    """Have typer make the command line once: it would for each command that a test types."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("typer.testing._get_command", cache(get_command))
         yield
 
 
