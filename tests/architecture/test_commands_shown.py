@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from stepward.cli.main import app
 from tests.architecture.pages import test_pages
-from tests.architecture.pages.following import wanted, without_blanks
+from tests.architecture.pages.following import commands, wanted, without_blanks
 from tests.architecture.test_documents import PAGES, ROOT, read
 from tests.lab.wheels.tutorial import FOLLOWED
 
@@ -31,13 +31,11 @@ BLOCK = re.compile(r"^ *```(?P<kind>console|text|sh)\b[^\n]*\n(?P<text>.*?)^ *``
 ENDS_IT = {"|", "<", ">", "&&", ";"}
 
 
-def shown(page: str, *kinds: str) -> Iterator[tuple[str, list[str]]]:
+def shown(page: str, *kinds: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Each command of a page with the lines that it prints."""
     for block in BLOCK.finditer(read(page)):
         if block["kind"] in kinds:
-            for part in re.split(r"^ *\$ ", block["text"], flags=re.MULTILINE)[1:]:
-                command, *lines = part.splitlines()
-                yield command, [line for line in lines if line.strip()]
+            yield from commands(block["text"])
 
 
 def typed(page: str) -> Iterator[list[str]]:
@@ -91,7 +89,7 @@ def test_no_page_shows_output_that_is_compared_with_nothing() -> None:
 
 @pytest.mark.parametrize(("page", "command", "lines"), RUN_HERE, ids=lambda it: it if isinstance(it, str) else "")
 def test_a_command_prints_what_its_page_says(
-    page: str, command: str, lines: list[str], monkeypatch: pytest.MonkeyPatch
+    page: str, command: str, lines: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """U4: `…` stands for whatever else is in the line, and on a line of its own for any lines."""
     monkeypatch.chdir(ROOT)

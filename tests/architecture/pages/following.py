@@ -32,7 +32,7 @@ class Block:
     commands: tuple[tuple[str, tuple[str, ...]], ...]
 
 
-def typed(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+def commands(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Each command of a block, with the lines that it prints."""
     for part in re.split(r"^\$ ", dedent(text), flags=re.MULTILINE)[1:]:
         command, *lines = part.splitlines()
@@ -45,7 +45,7 @@ def blocks(page: str) -> Iterator[Block]:
     for part in _PART.finditer(read(page)):
         title = part["title"] or title
         if part["kind"] == "console":
-            yield Block(title, tuple(typed(part["text"])))
+            yield Block(title, tuple(commands(part["text"])))
 
 
 def follow(page: str, scenes: Scenes) -> Iterator[tuple[str, Result, str]]:
