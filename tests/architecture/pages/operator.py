@@ -65,7 +65,7 @@ def needs() -> Iterator[Scene]:
 
 
 def trouble(engine: Engine) -> Mapping[str, Order]:
-    """ord-1002 was declined, the refund of ord-1003 was declined, ord-1004 is paused, and ord-1001 is done."""
+    """ord-1001 is done, ord-1002 and the refund of ord-1003 were declined, and ord-1004 is on its way."""
     bank, back = engine.service(charge), engine.service(refund)
     done, undone = ordered(engine, "ord-1001", "ord-1003")
     bank.declines(DECLINED)
@@ -82,17 +82,10 @@ def trouble(engine: Engine) -> Mapping[str, Order]:
     return {order.order_id: order for order in (done, declined, undone, asking)}
 
 
-def pausing(engine: Engine) -> Mapping[str, Order]:
-    """The same, with ord-1004 paused a moment ago."""
-    orders = trouble(engine)
-    orders["ord-1004"].pause("asking the customer", "ada")
-    engine.clock.move(4)
-    return orders
-
-
 def waiting() -> Iterator[Scene]:
     with opened() as engine:
-        pausing(engine)
+        trouble(engine)["ord-1004"].pause("asking the customer", "ada")
+        engine.clock.move(4)
         yield at(engine)
 
 
