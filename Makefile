@@ -36,6 +36,9 @@ NODE = node="$(NODE_HOME)"; PATH="$$node/bin:$$PATH" node "$$node/lib/node_modul
 NPX = $(call NODE,npx) --yes
 MERMAID := build/npm/node_modules/@mermaid-js/tiny/dist/mermaid.tiny.js
 
+# Without it, each process of the tests would compile anew all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help env local-env chaos-env demo local test browser-test screenshots lab bench dist docs pictures profile simulate crash-points guards chaos soak races fuzz wheels tutorial check format synth bootstrap deploy lock clean

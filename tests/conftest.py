@@ -1,7 +1,8 @@
 """What every test shares: no way to a real account, and a local cloud for the tests that ask for one."""
 
+import gc
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from functools import cache
 
 import pytest
@@ -51,6 +52,19 @@ def _one_command_line() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("typer.testing._get_command", cache(get_command))
         yield
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect without the garbage collector, and keep it off what stays: modules and tests are much to look at."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        if not gc.get_freeze_count():  # else this is a session within a session
+            gc.freeze()
+        gc.set_threshold(50_000, 10, 10)
+        gc.enable()
 
 
 @pytest.hookimpl(trylast=True)
