@@ -180,14 +180,14 @@ def _lines_of_keys(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _line_of_step(source: str, line: int, step: str) -> int:
-    """The line of the step of this name in the call that began at `line`, or else in the file; `line` if neither."""
+    """The line of the last step of this name in the call that began at `line`, or in the file; `line` if neither."""
     calls = [each for each in ast.walk(ast.parse(source)) if isinstance(each, ast.Call)]
     named = [
         each.lineno for each in calls if ast.unparse(each.func).rpartition(".")[2] in _KINDS and step in _names(each)
     ]
     ends = [each.end_lineno or line for each in calls if each.lineno == line]
     within = [each for each in named if line <= each <= max(ends, default=line)]
-    return next(iter([*within, *named]), line)
+    return [line, *named, *within][-1]
 
 
 def _names(step: ast.Call) -> Iterator[str]:

@@ -106,6 +106,21 @@ def test_what_is_not_there_or_no_application_is_refused(project: Project, name: 
             WorkflowError,
             r"functions/found_here.py:9: workflow 'found', step 'work'",
         ),
+        (
+            "complete_within=minutes(1))",
+            """complete_within=minutes(1)),
+    Step(Agent("one").operation(work), complete_within=minutes(1))""",
+            WorkflowError,
+            r"functions/found_here.py:7: workflow 'found', step 'work': 2 steps have this name",
+        ),
+        (
+            "complete_within=minutes(1))",
+            """complete_within=minutes(1)),
+    Step(Agent("one").operation(work), name="second", after=["third"], complete_within=minutes(1)),
+    Step(Agent("one").operation(work), name="third", complete_within=minutes(1))""",
+            WorkflowError,
+            r"functions/found_here.py:7: workflow 'found', step 'second': waits for itself in a circle",
+        ),
     ],
 )
 def test_a_mistake_in_the_projects_code_is_told_with_its_line(

@@ -34,7 +34,7 @@ class App:
     sources: Sequence[Callable[[Any], Any]] = ()
 
     def __post_init__(self) -> None:
-        check_arguments(f"app {self.name!r}", self, "name", "event")
+        check_arguments(f"app {self.name!r}", self, "name", "event", "default")
         check_name(f"app {self.name!r}", self.name)
         check_elements(f"app {self.name!r}", "workflows", self.workflows, Workflow, "write workflows=[fulfilment]")
         where, names = f"app {self.name!r}", [each.name for each in self.workflows]
