@@ -120,7 +120,7 @@ def _condition(name: str, value: object) -> str:
 
 
 def _message(name: str, value: object) -> str:
-    if "order_id" in getattr(value, "__struct_fields__", ()):
+    if {"order": "submitted_at", "event": "op"}[name] in getattr(value, "__struct_fields__", ()):
         return ""
     base = f"{name.capitalize()}Message"
     return f"write {name}=a subclass of {base}: class Mine({base}, frozen=True, kw_only=True)"
