@@ -70,10 +70,10 @@ def _is_operation(value: object) -> bool:
 
 
 def _operation(_: str, value: object) -> str:
+    if named(value) == "<lambda>":
+        return "write a function with def, and @AGENT.operation above it, with its agent"
     if _is_operation(value):
         return ""
-    if getattr(value, "__name__", "") == "<lambda>":
-        return "write a function with def, and @AGENT.operation above it, with its agent"
     if callable(value) and hasattr(value, "__name__"):
         return "make it one: write @AGENT.operation above it, with its agent"
     return "write the operation itself, without quotes and without calling it: Step(charge, undo=refund, ...)"
@@ -120,7 +120,7 @@ def _condition(name: str, value: object) -> str:
 
 
 def _message(name: str, value: object) -> str:
-    if "order_id" in getattr(value, "__struct_fields__", ()):
+    if {"order": "submitted_at", "event": "op"}[name] in getattr(value, "__struct_fields__", ()):
         return ""
     base = f"{name.capitalize()}Message"
     return f"write {name}=a subclass of {base}: class Mine({base}, frozen=True, kw_only=True)"

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -70,7 +71,8 @@ FUNCTION = r"^step 'plain': operation is the function 'plain'; make it one: writ
         ),
         (lambda: wrong(bank)(plain), r"^agent 'bank' is no decorator; write @bank.operation"),
         (lambda: operation(charge), r"^agent 'bank': .* not of the operation 'charge'; write @bank.operation once"),
-        (lambda: operation(lambda _: {}), r"function with a name, not of the function '<lambda>'"),
+        (lambda: step(operation(lambda _: {})), r"operation is the operation '<lambda>'; write a function with def"),
+        (lambda: operation(partial(wrong(needy), 1)), r"function with a name, not of partial; write @bank.operation"),
         (lambda: operation(dict), r"not of the class 'dict'"),
         (
             lambda: operation(needy),

@@ -121,7 +121,7 @@ class Operation:
 def check_function(agent: str, run: Asks) -> None:
     """Refuse what no call can run, and a function that hides another operation of its module."""
     name = getattr(run, "__name__", "")
-    if isinstance(run, Operation | type) or not name.isidentifier():
+    if isinstance(run, Operation | type) or not name:
         raise WorkflowError(
             f"agent {agent!r}: an operation is made of a function with a name, not of {said(run)}; write "
             f"{_decorator(agent)} once, above def charge(call: Call)"
@@ -146,9 +146,10 @@ def _slip(run: Asks, code: CodeType) -> str:
         return "is async, and an agent awaits nothing"
     if code.co_flags & _GENERATOR:
         return "yields, and nothing takes what it yields"
-    if not (code.co_argcount or code.co_flags & _VARARGS):
+    given = code.co_argcount - hasattr(run, "__self__")
+    if not (given or code.co_flags & _VARARGS):
         return "has no parameter for the call"
-    needed = code.co_argcount - len(getattr(run, "__defaults__", None) or ())
+    needed = given - len(getattr(run, "__defaults__", None) or ())
     needed += code.co_kwonlyargcount - len(getattr(run, "__kwdefaults__", None) or ())
     return f"takes {needed} arguments, and gets one, the call, which has the order" if needed > 1 else ""
 
