@@ -11,9 +11,8 @@ import pytest
 from tests.lab.benchmarks.startup import ENVIRONMENT
 
 FUNCTIONS = Path(__file__).parents[2] / "functions"
-APPLICATION = tomllib.loads((FUNCTIONS.parent / "pyproject.toml").read_text())["tool"]["stepward"]["app"].partition(
-    ":"
-)[0]
+SETTINGS = tomllib.loads((FUNCTIONS.parent / "pyproject.toml").read_text())["tool"]["stepward"]
+APPLICATION = SETTINGS["app"].partition(":")[0]
 HANDLERS = sorted(FUNCTIONS.glob("*.py"))
 LONGEST_HANDLER_FILE = 6
 NOT_IN_THE_BUNDLE = (
