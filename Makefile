@@ -17,7 +17,7 @@ WORKERS ?= 2
 ONLY ?=
 ROUNDS ?= 500
 EXAMPLES ?= 4000
-INSTRUMENTS := $(addprefix tests/lab/,bad_input benchmarks chaos convoy crash_points guards mending races retiring side_by_side soak worlds) tests/integration/cli/test_cli_policies.py tests/unit/operator/test_bulk.py
+INSTRUMENTS := $(wildcard $(addprefix tests/lab/,bad_input benchmarks chaos convoy crash_points guards mending races retiring side_by_side soak worlds)) tests/integration/cli/test_cli_policies.py tests/unit/operator/test_bulk.py
 OF_FUNCTIONS := tests/integration/handlers tests/integration/rights tests/integration/test_secrets.py
 CDK := aws-cdk@2.1148.1
 

@@ -4,14 +4,25 @@ import re
 from pathlib import Path
 
 TESTS = Path(__file__).parents[1]
-OF_THE_APPLICATION = ("unit/orders/", "unit/demo/", "integration/orders/", "infra/orders/", "browser/", "e2e/", "lab/")
+OF_THE_APPLICATION = (
+    *("unit/orders/", "unit/demo/", "integration/orders/", "infra/orders/", "browser/", "e2e/", "lab/bad_input/"),
+    *("lab/benchmarks/recovery/", "lab/chaos/", "lab/mending/orders/", "lab/side_by_side/", "lab/soak/"),
+)
 """What tests the application, or runs all of it; a fork that replaces functions/orders replaces these."""
-IMPORTS = re.compile(r"^\s*(?:from|import) orders\b", re.MULTILINE)
+OWN = "|".join(folder.strip("/").replace("/", r"\.") for folder in OF_THE_APPLICATION)
+IMPORTS = re.compile(rf"^\s*(?:from|import) (?:orders|tests\.(?:{OWN}))\b", re.MULTILINE)
 
 
 def test_no_test_of_the_engine_needs_the_application() -> None:
-    needing = {
+    needing = [
         file.relative_to(TESTS).as_posix() for file in TESTS.rglob("*.py") if IMPORTS.search(file.read_text("utf-8"))
-    }
+    ]
 
-    assert {name for name in needing if not name.startswith(OF_THE_APPLICATION)} == set()
+    assert needing
+    assert [name for name in needing if not name.startswith(OF_THE_APPLICATION)] == []
+
+
+def test_the_page_for_who_replaces_the_application_names_every_folder_of_its_tests() -> None:
+    page = (TESTS.parent / "CONTRIBUTING.md").read_text("utf-8").partition("### Your own application")[2].partition("\n##")[0]
+
+    assert sorted(re.findall(r"`tests/([\w/]+)`", page)) == sorted(folder.strip("/") for folder in OF_THE_APPLICATION)
