@@ -22,12 +22,8 @@ from tests.unit.testing.test_kit_plugin import PLUGIN
 
 ROOT = Path(__file__).parents[2]
 PAGES = [page.relative_to(ROOT).as_posix() for page in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"))]
-OF_THE_EXAMPLE = (
-    "functions/orders/",
-    "infra/environments/",
-    "events/",
-    *(f"tests/{folder}" for folder in OF_THE_APPLICATION),
-)
+TESTS_OF_IT = tuple(f"tests/{folder}" for folder in OF_THE_APPLICATION)
+OF_THE_EXAMPLE = ("functions/orders/", "infra/environments/", "events/", *TESTS_OF_IT)
 INDEXES = ("docs/architecture.md", "docs/glossary.md", "CONTRIBUTING.md")
 ENGINE = ("app", "cli", "cli/orders", "domain/task", "domain/workflow")
 BENEATH = ("", "docs", "functions", "functions/stepward", *(f"functions/stepward/{folder}" for folder in ENGINE))

@@ -16,7 +16,7 @@ NOT_OF_A_FORK = ('not-bundled = ["orders/demo"]\n', 'ignore_imports = ["orders.d
 
 def fork(into: Path, made: Path) -> None:
     """Copy this repository, and replace its application by what `stepward new` makes in `made`."""
-    for name in run(["git", "ls-files"], ROOT).splitlines():
+    for name in run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], ROOT).splitlines():
         if (file := ROOT / name).is_file():
             (into / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(file, into / name)
