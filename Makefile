@@ -17,7 +17,7 @@ WORKERS ?= 2
 ONLY ?=
 ROUNDS ?= 500
 EXAMPLES ?= 4000
-INSTRUMENTS := $(addprefix tests/lab/,bad_input benchmarks chaos convoy crash_points guards mending races retiring side_by_side soak worlds) tests/integration/cli/test_cli_policies.py tests/unit/operator/test_bulk.py
+INSTRUMENTS := $(wildcard $(addprefix tests/lab/,bad_input benchmarks chaos convoy crash_points fork guards mending races retiring side_by_side soak worlds)) tests/integration/cli/test_cli_policies.py tests/unit/operator/test_bulk.py
 OF_FUNCTIONS := tests/integration/handlers tests/integration/rights tests/integration/test_secrets.py
 CDK := aws-cdk@2.1148.1
 
@@ -41,7 +41,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help env local-env chaos-env demo local test browser-test screenshots lab bench dist docs pictures profile simulate crash-points guards chaos soak races fuzz wheels tutorial check format synth bootstrap deploy lock clean
+.PHONY: help env local-env chaos-env demo local test browser-test screenshots lab bench dist docs pictures profile simulate crash-points guards chaos soak races fuzz fork wheels tutorial check format synth bootstrap deploy lock clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -88,6 +88,9 @@ races: $(VENV) $(LOCAL) ## race eight writers for the same records on the local 
 
 fuzz: $(VENV) ## send damaged messages to every entry point (EXAMPLES=4000 of each)
 	@FUZZ_EXAMPLES=$(EXAMPLES) .venv/bin/python -m pytest -q -n $(WORKERS) tests/lab/bad_input
+
+fork: $(VENV) $(LOCAL) ## fork the repository with another application, and run the engine's tests there
+	@LAB=1 .venv/bin/python -m pytest tests/lab/fork
 
 wheels: $(VENV) $(LOCAL) ## make a project from both packages and type its commands, then run the booking on them
 	@.venv/bin/python -m tests.lab.wheels

@@ -9,8 +9,9 @@ from stepward.domain.errors import Rejected
 from stepward.wire.order import OrderMessage, ShortText
 from stepward.wire.order_event import EventMessage
 
-Sku = Annotated[str, msgspec.Meta(pattern=r"\A[A-Z0-9-]{1,64}\Z")]
+Sku = Annotated[str, msgspec.Meta(pattern=r"\A[A-Za-z0-9-]{1,64}\Z")]
 Money = Annotated[str, msgspec.Meta(pattern=r"\A[0-9]{1,12}(\.[0-9]{1,4})?\Z")]
+Amount = Annotated[str, msgspec.Meta(pattern=r"\A-?[0-9]{1,12}(\.[0-9]{1,4})?\Z")]
 LINE: dict[str, object] = {"sku": "SKU-1", "qty": 1, "unitPrice": "1.00"}
 PLAIN_ORDER: dict[str, Any] = {
     "type": "order.submitted",
@@ -41,7 +42,7 @@ class ShopOrder(OrderMessage, frozen=True, kw_only=True):
 class ShopEvent(EventMessage, frozen=True, kw_only=True):
     """An event with an amount; yen have no parts."""
 
-    amount: Money | None = None
+    amount: Amount | None = None
     currency: ShortText | None = None
 
     def __post_init__(self) -> None:

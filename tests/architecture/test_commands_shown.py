@@ -12,12 +12,11 @@ from typing import Any
 import pytest
 import typer
 from typer.main import get_command
-from typer.testing import CliRunner
 
 from stepward.cli.main import app
 from tests.architecture.pages import test_pages
-from tests.architecture.pages.following import commands, wanted, without_blanks
-from tests.architecture.test_documents import PAGES, ROOT, read
+from tests.architecture.pages.following import commands
+from tests.architecture.test_documents import PAGES, read
 from tests.lab.wheels.tutorial import FOLLOWED
 
 FENCE = re.compile(r"^ *```(\w*)[^\n]*\n(.*?)^ *```", re.DOTALL | re.MULTILINE)
@@ -85,18 +84,3 @@ def test_no_page_shows_output_that_is_compared_with_nothing() -> None:
     assert found == {page: len(reasons) for page, reasons in COMPARED_WITH_NO_OUTPUT.items()}
     assert set(texts("README.md")) <= set(texts("docs/demonstration.md"))
     assert not [each for page in PAGES for each in shown(page, "sh", "text")]
-
-
-@pytest.mark.parametrize(("page", "command", "lines"), RUN_HERE, ids=lambda it: it if isinstance(it, str) else "")
-def test_a_command_prints_what_its_page_says(
-    page: str, command: str, lines: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """U4: `…` stands for whatever else is in the line, and on a line of its own for any lines."""
-    monkeypatch.chdir(ROOT)
-    monkeypatch.setenv("COLUMNS", "80")
-    program, *words = shlex.split(command)
-    assert program == "stepward", f"{page}: mark it as sh or text, or add the page to those that make tutorial follows"
-
-    printed = CliRunner().invoke(app, words).output
-
-    assert re.fullmatch(wanted(lines), without_blanks(printed)), printed

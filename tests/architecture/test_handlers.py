@@ -2,6 +2,7 @@ import ast
 import os
 import subprocess
 import sys
+import tomllib
 from importlib import import_module
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import pytest
 from tests.lab.benchmarks.startup import ENVIRONMENT
 
 FUNCTIONS = Path(__file__).parents[2] / "functions"
+SETTINGS = tomllib.loads((FUNCTIONS.parent / "pyproject.toml").read_text())["tool"]["stepward"]
+APPLICATION = SETTINGS["app"].partition(":")[0]
 HANDLERS = sorted(FUNCTIONS.glob("*.py"))
 LONGEST_HANDLER_FILE = 6
 NOT_IN_THE_BUNDLE = (
@@ -51,7 +54,7 @@ def test_a_lambda_file_is_a_handler_that_wires_itself_later(file: Path) -> None:
     """S4: at import there is no environment to rely on; and only what serves an application loads it."""
     tree = ast.parse(file.read_text())
     assert [type(node) for node in tree.body if not isinstance(node, ast.ImportFrom)] == [ast.Expr, ast.Assign]
-    assert ("orders" in imports(file.read_text())) == (file.stem not in {"scheduler", "supervisor"})
+    assert (APPLICATION in imports(file.read_text())) == (file.stem not in {"scheduler", "supervisor"})
     assert "worker" not in vars(import_module(file.stem).handler)
 
 
@@ -66,7 +69,7 @@ for name in {names}:
         handler = importlib.import_module(name).handler
         before = set(sys.modules)
         assert handler.worker
-        late = [each for each in set(sys.modules) - before if each.partition(".")[0] in ("stepward", "orders")]
+        late = [each for each in set(sys.modules) - before if each.partition(".")[0] in ("stepward", {APPLICATION!r})]
         print(name, *sorted(late), flush=True)
         os._exit(0)
     os.wait()

@@ -4,28 +4,33 @@ import re
 from pathlib import Path
 
 TESTS = Path(__file__).parents[1]
-OF_THE_APPLICATION = ("unit/orders/", "unit/demo/", "browser/", "e2e/", "lab/")
+OF_THE_APPLICATION = (
+    *("architecture/orders/", "infra/orders/", "integration/orders/", "unit/orders/", "unit/demo/", "browser/", "e2e/"),
+    *(
+        "lab/bad_input/",
+        "lab/benchmarks/recovery/",
+        "lab/chaos/",
+        "lab/mending/orders/",
+        "lab/side_by_side/",
+        "lab/soak/",
+    ),
+)
 """What tests the application, or runs all of it; a fork that replaces functions/orders replaces these."""
-NEED_IT_STILL = {
-    "architecture/test_site.py",
-    "infra/settings/test_environments.py",
-    "infra/test_wiring_of_functions.py",
-    "integration/cli/test_cli_local_faults.py",
-    "integration/dynamodb/test_item_sizes.py",
-    "integration/handlers/conftest.py",
-    "integration/handlers/deployment.py",
-    "integration/test_keyless_service.py",
-    "integration/test_order_sources.py",
-    "integration/test_orders_remote.py",
-    "integration/test_secrets.py",
-}
-"""Tests of the engine on the application's messages and entry points: none may be added (decision 0057)."""
-IMPORTS = re.compile(r"^\s*(?:from|import) orders\b", re.MULTILINE)
+OWN = "|".join(folder.strip("/").replace("/", r"\.") for folder in OF_THE_APPLICATION)
+IMPORTS = re.compile(rf"^\s*(?:from|import) (?:orders|tests\.(?:{OWN}))\b", re.MULTILINE)
 
 
-def test_no_other_test_of_the_engine_needs_the_application() -> None:
-    needing = {
+def test_no_test_of_the_engine_needs_the_application() -> None:
+    needing = [
         file.relative_to(TESTS).as_posix() for file in TESTS.rglob("*.py") if IMPORTS.search(file.read_text("utf-8"))
-    }
+    ]
 
-    assert {name for name in needing if not name.startswith(OF_THE_APPLICATION)} == NEED_IT_STILL
+    assert IMPORTS.search("from orders.money import x")
+    assert [name for name in needing if not name.startswith(OF_THE_APPLICATION)] == []
+
+
+def test_the_page_for_who_replaces_the_application_names_every_folder_of_its_tests() -> None:
+    page = (TESTS.parent / "CONTRIBUTING.md").read_text("utf-8")
+    part = page.partition("### Your own application")[2].partition("\n##")[0]
+
+    assert sorted(re.findall(r"`tests/([\w/]+)`", part)) == sorted(folder.strip("/") for folder in OF_THE_APPLICATION)

@@ -9,11 +9,11 @@ from typer.main import get_command
 
 import stepward
 from docs.site import pages, picture, reference
-from orders import app as application
 from stepward.cli.main import app
 from stepward.domain.history import HistoryKind
 from stepward_cdk.settings.settings import Settings
 from tests.architecture.test_documents import ROOT, read
+from tests.shop import app as shop
 
 
 def test_each_public_name_is_in_the_reference_with_what_it_is() -> None:
@@ -41,7 +41,7 @@ def test_each_argument_of_a_public_name_is_said_something_about() -> None:
 
 
 def test_each_command_message_and_log_line_is_in_the_reference() -> None:
-    made = reference.pages(application)
+    made = reference.pages(shop)
 
     for command in get_command(app).commands:  # type: ignore[attr-defined]
         assert f"## `stepward {command}`" in made["commands.md"]

@@ -6,21 +6,21 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from orders import app
 from stepward.wiring.agent import agent
 from stepward.wiring.convoy import convoy
 from stepward.wiring.ledger import ledger
 from stepward.wiring.scheduler import scheduler
 from stepward.wiring.submission import submission
 from stepward.wiring.supervisor import supervisor
+from tests.infra.sample import application
 from tests.infra.template import Template
 
 STARTS: Mapping[str, Callable[[Mapping[str, str]], object]] = {
-    "submission": lambda env: submission(app, env).worker,
+    "submission": lambda env: submission(application, env).worker,
     "scheduler": lambda env: scheduler(env).worker,
     "supervisor": lambda env: supervisor(env).worker,
-    "ledger": lambda env: ledger(app, env).worker,
-    "convoy": lambda env: convoy(app, env).worker,
+    "ledger": lambda env: ledger(application, env).worker,
+    "convoy": lambda env: convoy(application, env).worker,
 }
 
 
@@ -33,7 +33,7 @@ def test_a_function_gets_every_setting_that_it_reads(template: Template, handler
 @pytest.mark.parametrize("name", ["inventory", "payments", "refunds", "shipping"])
 def test_an_agent_gets_every_setting_that_it_reads(template: Template, name: str) -> None:
     """S3, S5."""
-    assert agent(app, resolved(template, template.function("agent", name))).worker
+    assert agent(application, resolved(template, template.function("agent", name))).worker
 
 
 def resolved(template: Template, function: str) -> Mapping[str, str]:

@@ -9,9 +9,9 @@ from uuid import uuid4
 import boto3
 import pytest
 
-from orders import app
 from stepward.local.access import Access
 from stepward.wire.order import Accepted, accept
+from tests.sample import SCHEMAS
 
 pytestmark = pytest.mark.cloud
 
@@ -48,7 +48,7 @@ def test_an_order_comes_through_a_topic_or_a_rule(cloud_access: Access, source: 
         sns.publish(TopicArn=topic, Message=order)
     (message,) = sqs.receive_message(QueueUrl=queue, WaitTimeSeconds=10)["Messages"]
     assert (message["Body"] == order) is (source == "raw topic")
-    taken = accept(message["Body"], app.schemas, app.keys)
+    taken = accept(message["Body"], SCHEMAS)
     assert isinstance(taken, Accepted)
     assert taken.order.order_id == name
 

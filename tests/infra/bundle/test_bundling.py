@@ -84,7 +84,7 @@ def test_the_bundle_lacks_the_command_line_the_local_cloud_and_tests(for_aws: Bu
 
 def test_the_functions_can_be_imported_from_the_bundle_alone(for_this_machine: Bundle) -> None:
     """S3: a dependency that is missing here would be missing on Lambda."""
-    script = "import submission, scheduler, agent, supervisor, ledger, convoy, orders; print(orders.__file__)"
+    script = "import submission, scheduler, agent, supervisor, ledger, convoy; print(submission.__file__)"
     assert run_alone(for_this_machine, script).startswith(str(for_this_machine.path))
 
 

@@ -30,7 +30,7 @@ def test_every_function_has_an_entry_point_that_is_imported(project: Project, te
 @pytest.mark.parametrize(
     ("name", "text", "says"),
     [
-        ("agent", "from orders.messages import Nothing\n", r"^functions/agent.py:1: ImportError: .*'Nothing'"),
+        ("agent", "from stepward.project import Nothing\n", r"^functions/agent.py:1: ImportError: .*'Nothing'"),
         ("ledger", "handle = print\n", r"^functions/ledger.py has no function `handler`.* `handler = ledger\(app\)`"),
         ("supervisor", None, r"^functions/supervisor.py, which Lambda imports, is missing.* = supervisor\(\)`"),
         ("convoy", "handler = 1 / 0\n", r"^functions/convoy.py:1: ZeroDivisionError"),

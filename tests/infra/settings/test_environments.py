@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from orders import app
 from stepward.domain.errors import Misconfigured
 from stepward.domain.timing import minutes
 from stepward.domain.workflow.agents import Agent, Call
@@ -18,7 +17,7 @@ from stepward.domain.workflow.application import App
 from stepward.domain.workflow.definition import Step, Workflow
 from stepward.project import Project
 from stepward_cdk.settings.agent_needs import check_addresses
-from stepward_cdk.settings.chosen import REQUIRED, choose, in_file
+from stepward_cdk.settings.chosen import REQUIRED, choose
 from stepward_cdk.settings.settings import Settings
 from tests.infra.sample import PROJECT
 
@@ -52,15 +51,6 @@ def refused(project: Project, **context: object) -> str:
     with pytest.raises(Misconfigured) as refusal:
         choose(project, {"env": "prod", **context})
     return str(refusal.value)
-
-
-@pytest.mark.parametrize("name", ["dev", "prod"])
-def test_the_files_of_this_deployment_can_be_deployed(name: str) -> None:
-    """D2."""
-    settings = in_file(PROJECT.environment(name))
-    check_addresses(app, settings.service_urls)
-    assert settings.environment == name
-    assert settings.lasting == (name == "prod")
 
 
 def test_a_run_without_options_has_the_settings_of_its_file(files: Files) -> None:

@@ -10,7 +10,6 @@ import pytest
 import urllib3
 from typer.testing import CliRunner, Result
 
-from orders import app as application
 from stepward.cli.local.addresses import addresses_of
 from stepward.cli.main import app
 from stepward.cli.user_error import UserError
@@ -18,6 +17,8 @@ from stepward.local import processes
 from stepward.local.cloud import RunningCloud
 from stepward.local.server import Server
 from stepward.local.services import Fault, FaultKind, Services
+from stepward.project import APP
+from tests.shop import app as shop
 
 Type = Callable[[str], Result]
 
@@ -35,6 +36,7 @@ def typed(services: Services, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     (tmp_path / "services").mkdir()
     port = urlsplit(services.endpoint).port or 0
     Server(os.getpid(), port, here.create_time()).save(tmp_path / "services" / "process.json")
+    monkeypatch.setenv(APP, "tests.shop:app")
     monkeypatch.setattr(processes, "running_cloud", lambda: RunningCloud(tmp_path))
     return lambda words: CliRunner().invoke(app, ["local", "faults", *words.split()])
 
@@ -74,6 +76,6 @@ def test_a_fault_is_cleared_under_its_own_path_only(services: Services) -> None:
 
 @pytest.mark.parametrize(("given", "says"), [("paymentz=http://a", "choose payments"), ("payments", "give an address")])
 def test_an_address_of_no_service_is_refused_by_name(given: str, says: str) -> None:
-    assert addresses_of(application, ["payments=http://127.0.0.1:1"]) == {"payments": "http://127.0.0.1:1"}
+    assert addresses_of(shop, ["payments=http://127.0.0.1:1"]) == {"payments": "http://127.0.0.1:1"}
     with pytest.raises(UserError, match=says):
-        addresses_of(application, [given])
+        addresses_of(shop, [given])

@@ -13,18 +13,12 @@ from aws_lambda_powertools import Metrics
 from moto import mock_aws
 from moto.core.botocore_stubber import BotocoreStubber
 
-import agent
-import convoy
-import ledger
-import orders.remote
-import scheduler
-import submission
-import supervisor
-from orders.fulfilment import API_KEY
 from stepward.local.services import Services
 from stepward.local.services.request import local_secret
 from stepward.testing import known_secrets
+from tests.integration import functions
 from tests.integration.handlers.deployment import Deployment
+from tests.shop import API_KEY
 
 
 @dataclass(frozen=True)
@@ -48,9 +42,8 @@ class Log:
 
 
 def _cold_start() -> None:
-    for function in (submission, scheduler, agent, supervisor, ledger, convoy):
+    for function in functions.ALL:
         vars(function.handler).pop("worker", None)
-    orders.remote._pool().clear()
     Metrics._metrics.clear()
 
 
@@ -97,4 +90,4 @@ def services(tmp_path: Path, deployment: Deployment, monkeypatch: pytest.MonkeyP
         monkeypatch.setenv("STEPWARD_AGENT", "payments")
         monkeypatch.setenv("STEPWARD_REQUESTS_QUEUE", deployment.queues["agent-payments"])
         yield running
-        vars(agent.handler).pop("worker", None)
+        vars(functions.agent.handler).pop("worker", None)

@@ -16,7 +16,6 @@ from mypy_boto3_dynamodb import DynamoDBClient
 from mypy_boto3_sns import SNSClient
 from mypy_boto3_sqs import SQSClient
 
-import orders
 from stepward.adapters.dynamodb.lanes import DynamoLanes
 from stepward.adapters.dynamodb.tables import Access
 from stepward.adapters.dynamodb.task_store import DynamoTaskStore
@@ -33,9 +32,10 @@ from stepward.wiring.tasks import task_store
 from tests.contract.worlds import shared_record_tables
 from tests.contract.worlds.store_worlds import SHARDS, Tables
 from tests.emptied import emptied
+from tests.shop import app
 
 ROOT = Path(__file__).parents[3]
-AGENTS = [agent.name for agent in orders.app.agents]
+AGENTS = [agent.name for agent in app.agents]
 ORDER_ID = "ord-1001"
 PLENTY = LambdaContext("any", "r-1", ends_at=60_000, clock=lambda: 0)
 
@@ -43,8 +43,8 @@ Event = dict[str, Any]
 
 
 def sample(name: str) -> Event:
-    """A real event of `events/`."""
-    event: Event = json.loads((ROOT / "events" / name).read_text())
+    """A real event of `tests/events`."""
+    event: Event = json.loads((ROOT / "tests" / "events" / name).read_text())
     return event
 
 
@@ -131,7 +131,7 @@ class Deployment:
     def put(self, *bodies: str) -> None:
         """Submit orders, and leave their first steps to the Scheduler, which is sent a start of each."""
         unknown = self.env | {"STEPWARD_AGENTS": "unknown"}
-        assert failed(submission_of(orders.app, unknown)(batch("sqs-order-plain.json", bodies), PLENTY)) == []
+        assert failed(submission_of(app, unknown)(batch("sqs-order-plain.json", bodies), PLENTY)) == []
 
     def taken(self, queue: str) -> list[str]:
         """The bodies of all messages of a queue, which is empty afterwards."""

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-import agent
 from stepward.app.agent.serve import Serve
 from stepward.local.services import Fault, FaultKind, Services
+from tests.integration.functions import agent
 from tests.integration.handlers.conftest import Log
 from tests.integration.handlers.deployment import ORDER_ID, Deployment, batch, failed, sample
 

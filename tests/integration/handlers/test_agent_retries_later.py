@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-import agent
 from stepward.domain.coordination.breaker import AgentPause, Mode
 from stepward.local.services import Fault, FaultKind, Services
+from tests.integration.functions import agent
 from tests.integration.handlers.conftest import Log
 from tests.integration.handlers.deployment import Deployment, failed
 from tests.integration.handlers.test_agent import charged, replies, request

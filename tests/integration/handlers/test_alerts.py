@@ -7,13 +7,11 @@ import pytest
 import time_machine
 from botocore.session import Session
 
-import scheduler
-import submission
-import supervisor
 from stepward.domain.coordination.alert_limit import MOST_SINGLES
 from stepward.domain.task.record import StepRecord
 from stepward.testing.sqs.lambda_events import LambdaContext
 from stepward.wiring.clock import now
+from tests.integration.functions import scheduler, submission, supervisor
 from tests.integration.handlers.deployment import PLENTY, Deployment, batch, order_body, sample
 
 LONG_ENOUGH = LambdaContext("supervisor", "r-1", ends_at=60_000, clock=lambda: 0)

@@ -5,13 +5,12 @@ from typing import Any
 
 import pytest
 
-import convoy
-import submission
 from stepward.domain.convoy.commands import RetryLane, SkipEvent
 from stepward.domain.convoy.lane import Alerted
 from stepward.domain.errors import Misconfigured
 from stepward.testing.sqs.lambda_events import LambdaContext
 from stepward.wire.convoy import encode_command
+from tests.integration.functions import convoy, submission
 from tests.integration.handlers.conftest import Log
 from tests.integration.handlers.deployment import PLENTY, Deployment, Event, failed, order_body, sample
 from tests.integration.handlers.deployment import batch as orders

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from botocore.session import Session
 
-import convoy
 from tests.integration.dynamodb.faults import counted
+from tests.integration.functions import convoy
 from tests.integration.handlers.deployment import Deployment
 from tests.integration.handlers.test_convoy import A, create, entry, work
 

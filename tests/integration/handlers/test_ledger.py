@@ -6,7 +6,6 @@ from typing import Any
 import boto3
 import pytest
 
-import ledger
 from stepward.adapters.dynamodb.rejects import DynamoRejects
 from stepward.app.ledger import split as ledgers
 from stepward.domain.errors import Misconfigured, Transient
@@ -15,6 +14,7 @@ from stepward.testing.sqs.lambda_events import LambdaContext, event_of
 from stepward.testing.sqs.messages import Received
 from stepward.testing.sqs.source import SqsSource
 from tests.emptied import emptied
+from tests.integration.functions import ledger
 from tests.integration.handlers.conftest import Log
 from tests.integration.handlers.deployment import Deployment, Event, batch, failed, sample
 

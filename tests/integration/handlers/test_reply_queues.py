@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-import scheduler
-import submission
+from tests.integration.functions import scheduler, submission
 from tests.integration.handlers.conftest import Log
 from tests.integration.handlers.deployment import ORDER_ID, PLENTY, Deployment, batch, failed, order_body
 

@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 import time_machine
 
-import scheduler
-import submission
 from stepward.domain.task.record import ProcessState
+from tests.integration.functions import scheduler, submission
 from tests.integration.handlers.conftest import Log
 from tests.integration.handlers.deployment import ORDER_ID, PLENTY, Deployment, batch, failed, order_body, sample
 

@@ -2,15 +2,9 @@
 
 import json
 import threading
-from types import ModuleType
 
 import pytest
 
-import agent
-import convoy
-import ledger
-import scheduler
-import submission
 from stepward.adapters.lambda_.batch import BatchWorker
 from stepward.adapters.sqs.outbox import Outbox
 from stepward.adapters.sqs.queues import SqsQueues
@@ -20,6 +14,7 @@ from stepward.domain.messages import Outcome, Reply
 from stepward.domain.task.record import ProcessState
 from stepward.testing.memory.task_store import MemoryRejects
 from stepward.testing.memory.telemetry import MemoryTelemetry
+from tests.integration.functions import Function, agent, convoy, ledger, scheduler, submission
 from tests.integration.handlers.deployment import PLENTY, Deployment, batch, failed, order_body, sample
 from tests.unit.sqs.flaky_sqs import FlakySqs
 
@@ -78,7 +73,7 @@ def test_an_answer_does_not_wait_for_a_neighbour_that_takes_its_time() -> None:
     ids=lambda each: getattr(each, "__name__", ""),
 )
 def test_a_large_message_that_is_rejected_is_kept_in_the_bucket(
-    deployment: Deployment, monkeypatch: pytest.MonkeyPatch, function: ModuleType, event: str
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch, function: Function, event: str
 ) -> None:
     """S18, K4."""
     monkeypatch.setenv("STEPWARD_AGENT", "payments")

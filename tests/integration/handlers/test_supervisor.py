@@ -6,14 +6,12 @@ from typing import Any
 import pytest
 import time_machine
 
-import scheduler
-import submission
-import supervisor
 from stepward.domain.errors import Misconfigured
 from stepward.domain.task.record import ProcessState
 from stepward.testing.sqs.lambda_events import LambdaContext
 from stepward.wiring.clock import now
 from tests.contract.worlds.store_worlds import SHARDS
+from tests.integration.functions import scheduler, submission, supervisor
 from tests.integration.handlers.conftest import Log
 from tests.integration.handlers.deployment import ORDER_ID, PLENTY, Deployment, batch, order_body, sample
 

@@ -6,10 +6,7 @@ from typing import Any
 
 import pytest
 
-import convoy
-import ledger
-import scheduler
-import submission
+from tests.integration.functions import convoy, ledger, scheduler, submission
 from tests.integration.handlers.conftest import Log
 from tests.integration.handlers.deployment import ORDER_ID, PLENTY, Deployment, batch, failed, order_body, sample
 

@@ -9,17 +9,12 @@ from typing import Any
 import pytest
 from botocore.client import BaseClient
 
-import agent
-import convoy
-import ledger
-import scheduler
-import submission
-import supervisor
 from stepward.wiring import Handler
+from tests.integration.functions import ALL
 
 Right = tuple[str, str, str]
 """A function, what it may do, and the name of what it may do it on."""
-NAMES = {id(it.handler): it.__name__ for it in (agent, convoy, ledger, scheduler, submission, supervisor)}
+NAMES = {id(it.handler): it.name for it in ALL}
 COVERED = {
     "SendMessageBatch": "SendMessage",
     "ChangeMessageVisibilityBatch": "ChangeMessageVisibility",

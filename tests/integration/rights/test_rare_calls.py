@@ -9,8 +9,6 @@ from typing import Any
 import boto3
 import pytest
 
-import scheduler
-import submission
 from stepward.domain.messages import Cancel, Start
 from stepward.domain.task.record import ProcessState
 from stepward.domain.workflow.plan import Plan
@@ -18,6 +16,7 @@ from stepward.wire.messages import encode
 from stepward.wiring.clock import now
 from stepward.wiring.submission import submission as submission_of
 from tests.factories import ALERTS, falls_back, planned
+from tests.integration.functions import scheduler, submission
 from tests.integration.handlers.deployment import ORDER_ID, Deployment, batch, failed, order_body, sample
 from tests.integration.handlers.test_convoy import create, entry, work
 from tests.integration.handlers.test_supervisor import DAY, sweep

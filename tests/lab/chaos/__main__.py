@@ -28,9 +28,9 @@ from tests.lab.chaos.director import Director
 from tests.lab.chaos.operator import OnCall
 from tests.lab.chaos.plan import plan
 from tests.lab.chaos.queues import dead_letters, settle
-from tests.lab.chaos.reaper import Reaper
 from tests.lab.chaos.report import killed, made_to_fail, recovered
 from tests.lab.chaos.scene import SAMPLES, SETTINGS, Scene, scene
+from tests.lab.reaper import Reaper
 from tests.lab.results import verdict
 
 ORDERS_PER_S = 0.5

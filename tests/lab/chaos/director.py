@@ -9,7 +9,7 @@ from time import monotonic
 
 from stepward.local.proxy import Proxy
 from tests.lab.chaos.plan import Plan, drizzle, weather
-from tests.lab.chaos.reaper import Reaper
+from tests.lab.reaper import Reaper
 
 Log = Callable[[str, float], None]
 """Prints a line, with the seconds since the run began."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from orders.demo.stage import Stage
-from tests.lab.chaos.reaper import awaited
+from tests.lab.reaper import awaited
 
 POLL_S = 1.0
 

@@ -1,4 +1,4 @@
-"""Reads the guards of guards.toml, and switches one off: its function gets the code of the changed source."""
+"""Reads the guards of each guards.toml, and switches one off: its function gets the code of the changed source."""
 
 import ast
 import importlib
@@ -12,7 +12,7 @@ from types import CodeType, FunctionType
 
 import stepward
 
-TABLE = Path(__file__).with_name("guards.toml")
+TESTS = Path(__file__).parents[2]
 FUNCTIONS = Path(stepward.__file__).parents[1]
 
 
@@ -42,7 +42,8 @@ class Guard:
 def guards() -> list[Guard]:
     return [
         Guard(row["name"], row["protects"], Patch(file, row["text"], row["instead"]), tuple(row["asks"]))
-        for file, rows in tomllib.loads(TABLE.read_text()).items()
+        for table in sorted(TESTS.rglob("guards.toml"))
+        for file, rows in tomllib.loads(table.read_text()).items()
         for row in rows
     ]
 

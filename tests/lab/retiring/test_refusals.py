@@ -15,7 +15,7 @@ from stepward.cli.deploy_check.questions import QUESTIONS
 from stepward.local.access import REGION
 from stepward.local.server import Server
 from stepward.project import APP
-from tests.lab.chaos.reaper import awaited
+from tests.lab.reaper import awaited
 from tests.lab.retiring.booking import AGENTS, Booking
 
 pytestmark = [pytest.mark.cloud, pytest.mark.lab]

@@ -17,7 +17,7 @@ from stepward.cli.main import app
 from stepward.local.server import Server
 from stepward.local.services import Fault, FaultKind, Services
 from stepward.local.services.faults import EVERYONE
-from tests.lab.chaos.reaper import awaited
+from tests.lab.reaper import awaited
 from tests.lab.retiring.booking import AGENTS as ALL
 from tests.lab.retiring.booking import SOURCE, Booking
 

@@ -20,7 +20,7 @@ from stepward.local.server import Server
 from stepward.local.synth import synthesise
 from stepward.stack_outputs import Deployment
 from tests.integration.handlers.deployment import order_body
-from tests.lab.chaos.reaper import awaited
+from tests.lab.reaper import awaited
 
 pytestmark = [pytest.mark.cloud, pytest.mark.lab]
 

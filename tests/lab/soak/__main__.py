@@ -15,9 +15,9 @@ from orders.demo.stage import Stage
 from stepward.domain.task.record import ProcessState
 from stepward.local.services import Services
 from tests.lab.chaos.plan import VICTIMS
-from tests.lab.chaos.reaper import Reaper
 from tests.lab.chaos.scene import SAMPLES as MESSAGES
 from tests.lab.chaos.scene import SETTINGS, scene
+from tests.lab.reaper import Reaper
 from tests.lab.results import verdict
 from tests.lab.soak.flow import Flow
 from tests.lab.soak.report import findings, samples_table, trends_table

@@ -9,7 +9,7 @@ import psutil
 from orders.demo.stage import Stage
 from stepward.local.access import access
 from tests.lab.chaos.queues import dead_letters, messages
-from tests.lab.chaos.reaper import functions_of
+from tests.lab.reaper import functions_of
 
 MB = 1024 * 1024
 TABLES = ("orders", "tasks", "lanes", "shared_records", "rejects")

@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
 
-from tests.lab.chaos.reaper import awaited
+from tests.lab.reaper import awaited
 from tests.lab.wheels import project
 from tests.lab.wheels.building import ROOT, build, install, run
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from zipfile import ZipFile
 
-from tests.lab.chaos.reaper import awaited
+from tests.lab.reaper import awaited
 from tests.lab.wheels.building import ROOT, run
 
 NAME = "bookings"

@@ -1,4 +1,5 @@
 import inspect
+from pathlib import Path
 
 import pytest
 import typer
@@ -26,7 +27,10 @@ def test_a_suggested_command_is_for_the_same_deployment_and_can_be_pasted() -> N
     assert elsewhere.typed("list") == "stepward list --stack shop --endpoint http://127.0.0.1:4566 --region eu-west-1"
 
 
-def test_the_shared_options_reach_a_command_from_line_and_environment() -> None:
+def test_the_shared_options_reach_a_command_from_line_and_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # no project names another stack
     seen: list[tuple[Target, str]] = []
 
     def look(target: Target, order: str) -> None:

@@ -183,3 +183,14 @@ def test_what_the_message_asks_of_the_engine_is_read_out_of_it() -> None:
         limited = accept(json.dumps(PLAIN_ORDER | {"completeBy": text}), SCHEMAS)
         assert isinstance(limited, Accepted)
         assert limited.complete_by == at
+
+
+def test_what_a_source_marks_as_invalid_is_no_order() -> None:
+    """K5: also if nothing else is wrong with it."""
+
+    def shop(_content: object) -> dict[str, object]:
+        return PLAIN_ORDER | {"invalid": "total: is not what the lines come to"}
+
+    with pytest.raises(Rejected) as refusal:
+        accept('{"theirs": 1}', SCHEMAS, sources=[shop])
+    assert (refusal.value.field, refusal.value.reason) == ("total", "is not what the lines come to")

@@ -11,7 +11,6 @@ from typing import Any
 
 import boto3
 
-from orders import app
 from stepward.cli.cost.billing import requests_of
 from stepward.cli.cost.functions import FUNCTION, bill_log, forget_loggers
 from stepward.cli.cost.meter import Meter
@@ -27,6 +26,7 @@ from stepward.wiring.convoy import convoy
 from stepward.wiring.ledger import ledger
 from tests.lab.benchmarks.cost.meter import metered
 from tests.lab.benchmarks.workload import adds, creates, ledgers
+from tests.shop import app
 
 CALLS = ("GetItem", "Query", "PutItem", "BatchWriteItem", "TransactWriteItems")
 FEW = 100

@@ -8,8 +8,6 @@ from itertools import count
 from time import perf_counter
 from typing import Any
 
-import orders
-from orders.messages import OrderSubmitted
 from stepward.adapters.lambda_.groups import GroupWorker
 from stepward.cli.cost.priced import AGENTS, order_id
 from stepward.testing.memory.assembly import memory_assembly
@@ -21,6 +19,8 @@ from stepward.testing.sqs.poller import Poller
 from stepward.wiring.clock import now
 from tests.lab.benchmarks.engine import MemoryLog
 from tests.lab.benchmarks.workload import adds, creates, ledgers, line
+from tests.sample import ShopOrder
+from tests.shop import app as shop
 from tests.unit.engine.world import Clock
 
 CONSUMERS = 8
@@ -59,7 +59,7 @@ class LaneTwins:
         log: Any = MemoryLog()
         self.lanes = MemoryLanes()
         self.queue = MemoryFifoQueue(name="order-events.fifo", clock=clock, deduplication_per_group=True)
-        app = replace(orders.app, workflows=[replace(line(3), order=OrderSubmitted)], default=None)
+        app = replace(shop, workflows=[replace(line(3), order=ShopOrder)], default=None)
         own = {"app": app, "telemetry": log, "lanes": self.lanes, "lane_queue": MemoryLaneQueue(self.queue)}
         assembly = memory_assembly(clock, AGENTS, **own)
         self.split = assembly.ledger()

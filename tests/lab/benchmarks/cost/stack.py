@@ -3,19 +3,18 @@
 import json
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 from aws_cdk import App
 from aws_cdk import aws_lambda as lambda_
 
-from orders import app as application
 from stepward.cli.cost.functions import QUEUES
 from stepward.project import Project
-from stepward_cdk.settings.chosen import in_file
+from stepward_cdk.settings.settings import Settings
 from stepward_cdk.stack import StepwardStack
 from tests.infra.template import Template, joined
+from tests.shop import app as shop
 
 Watching = Literal["lean", "full"]
 METRICS: Mapping[Watching, int] = {"lean": 3, "full": 20}
@@ -38,9 +37,10 @@ def synthesised(watching: Watching = "lean") -> Template:
         code.mkdir()
         (code / "submission.py").write_text("")
         context = json.loads((Project.here().root / "cdk.json").read_text())["context"]
-        settings = replace(in_file(Project.here().environment("dev")), watching=watching)
+        addresses = {name: f"https://{name}.example.com" for name in shop.services}
+        settings = Settings(watching=watching, shards=4, service_urls=addresses)
         app, asset = App(context=context, outdir=f"{out}/cdk.out"), lambda_.Code.from_asset(str(code))
-        StepwardStack(app, "Cost", app=application, settings=settings, code=asset)
+        StepwardStack(app, "Cost", app=shop, settings=settings, code=asset)
         app.synth()
         return Template(json.loads((Path(out) / "cdk.out" / "Cost.template.json").read_text()))
 

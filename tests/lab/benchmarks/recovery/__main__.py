@@ -11,7 +11,7 @@ from statistics import median
 from rich.console import Console
 from rich.table import Table
 
-from tests.lab.benchmarks.kills import Spoiled, bench
+from tests.lab.benchmarks.recovery.kills import Spoiled, bench
 from tests.lab.results import Machine, Progress, store, table
 
 

@@ -16,8 +16,8 @@ from stepward.domain.history import HistoryKind
 from stepward.domain.task.record import ProcessState, Task
 from stepward.local.services import Fault, FaultKind
 from stepward.wiring.clock import now
-from tests.lab.chaos.reaper import awaited, function_of, functions_of
 from tests.lab.chaos.scene import SAMPLES, Scene, scene
+from tests.lab.reaper import awaited, function_of, functions_of
 
 POLL_S = 0.02
 PATIENCE_S = 60.0

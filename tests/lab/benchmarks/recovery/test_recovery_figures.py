@@ -8,8 +8,8 @@ from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.task.record import new_task
 from stepward.domain.timing import Timing
 from tests.factories import ORDER_ID, T0, sequence
-from tests.lab.benchmarks.kills import Killed, Spoiled
-from tests.lab.benchmarks.recovery import Recovery, recovery_table
+from tests.lab.benchmarks.recovery.__main__ import Recovery, recovery_table
+from tests.lab.benchmarks.recovery.kills import Killed, Spoiled
 
 TASK = new_task(ORDER_ID, sequence("reserve", "charge"), T0, Timing())
 
