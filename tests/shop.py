@@ -26,8 +26,8 @@ def _operation(agent: Agent, name: str) -> Operation:
 def _post(path: str, call: Call) -> Mapping[str, Any]:
     service, _, operation = path.partition("/")
     headers = {"Content-Type": "application/json", "Idempotency-Key": call.idempotency_key, "Fence": str(call.fence)}
-    if forward := call.idempotency_key.removesuffix("/undo") * call.idempotency_key.endswith("/undo"):
-        headers["Undo-Of"] = forward
+    if call.idempotency_key.endswith("/undo"):
+        headers["Undo-Of"] = call.idempotency_key.removesuffix("/undo")
     if service == payments.name:
         headers["Authorization"] = f"Bearer {secret(API_KEY)}"
     url, left = f"{service_url(service)}/{operation}", max(0.1, call.remaining())
