@@ -35,8 +35,9 @@ class Fields:
 
     def _own(self) -> list[tuple[str, Any, Any]]:
         written, taken = self._written(), signature(self._owner.__init__).parameters
-        kinds = {name: kind for name, kind in get_annotations(self._owner).items() if "ClassVar[" not in str(kind)}
-        return [(name, kind, written.get(name) or _plain(taken[name])) for name, kind in kinds.items()]
+        kinds = {name: kind for each in reversed(self._owner.__mro__) for name, kind in get_annotations(each).items()}
+        own = {name: kind for name, kind in kinds.items() if "ClassVar[" not in str(kind)}
+        return [(name, kind, written.get(name) or _plain(taken[name])) for name, kind in own.items()]
 
 
 class Parameters:

@@ -104,13 +104,9 @@ def test_a_page_links_to_files_that_are_there(page: str) -> None:
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_names_paths_and_commands_that_are_there(page: str) -> None:
     paths = [name for name in quoted(page) if re.fullmatch(r"(functions|infra|tests|docs|events)/[\w./*-]*", name)]
-    targets = re.findall(r"(?:^\$ |`)make ([a-z][a-z-]*)", read(page), re.MULTILINE)
     commands = re.findall(r"(?:^(?:\$|  ) ?|`)stepward ([a-z][a-z-]*)", read(page), re.MULTILINE)
 
-    makefiles = read("Makefile") + read("functions/stepward/cli/new/template/Makefile.jinja")
-
     assert [path for path in paths if not any(ROOT.glob(path.rstrip("/")))] == []
-    assert [target for target in targets if f"\n{target}: " not in makefiles] == []
     assert set(commands) - set(get_command(app).commands) == set()  # type: ignore[attr-defined]
 
 

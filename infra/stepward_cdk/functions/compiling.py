@@ -89,38 +89,73 @@ def compile_bundle(target: Path, deployed: str) -> None:
 
 def prepared(module: ast.Module) -> ast.Module:
     """The module with the methods of its dataclasses written out; each is where the decorator was."""
-    found = [each for each in module.body if isinstance(each, ast.ClassDef) and _is_known(each)]
-    for node in found:
-        _prepare(node)
+    found: dict[str, _Class] = {}
+    for node in module.body:
+        if isinstance(node, ast.ClassDef) and (described := _Class.of(node, found)).is_known:
+            found[node.name] = described
+    for each in found.values():
+        _prepare(each)
     if found:
         after = next(at for at, each in enumerate(module.body) if isinstance(each, ast.ImportFrom)) + 1
         module.body[after:after] = _placed(f"from {ENGINE} import prepared as _prepared", module.body[after - 1])
     return module
 
 
-def _is_known(node: ast.ClassDef) -> bool:
-    """Whether it is a dataclass with slots, and all that it says is known here."""
-    bases = {ast.unparse(base).partition("[")[0] for base in node.bases}
-    return (
-        [ast.unparse(each).partition("(")[0] for each in node.decorator_list] == ["dataclass"]
-        and _options(node).get("slots", False)
-        and _options(node).keys() <= _OPTIONS
-        and bases <= _FIELDLESS_BASES
-        and not node.keywords
-        and "__init__" not in _methods(node)
-        and all(each.is_known for each in _fields(node))
-        and not any(special in ast.unparse(each) for each in node.body for special in ("InitVar", "KW_ONLY"))
-    )
+@dataclass(frozen=True)
+class _Class:
+    """A class that may be a dataclass, and the one of the same module that it derives from."""
+
+    node: ast.ClassDef
+    bases: set[str]
+    base: _Class | None
+    options: Mapping[str, bool]
+    own: Sequence[_Field]
+
+    @classmethod
+    def of(cls, node: ast.ClassDef, known: Mapping[str, _Class]) -> _Class:
+        bases = {ast.unparse(base).partition("[")[0] for base in node.bases}
+        base = known.get(*bases) if len(bases) == 1 else None
+        is_one = [ast.unparse(each).partition("(")[0] for each in node.decorator_list] == ["dataclass"]
+        return cls(node, bases, base, _options(node) if is_one else {}, _fields(node))
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it is a dataclass with slots, and all that it says is known here."""
+        return (
+            self.options.get("slots", False)
+            and self.options.keys() <= _OPTIONS
+            and (self.base.options == self.options if self.base else self.bases <= _FIELDLESS_BASES)
+            and not self.node.keywords
+            and "__init__" not in self.methods
+            and all(each.is_known for each in self.own)
+            and not any(special in ast.unparse(each) for each in self.node.body for special in ("InitVar", "KW_ONLY"))
+        )
+
+    @property
+    def fields(self) -> Sequence[_Field]:
+        """Those of its base and its own; one that it has again stands where the base has it."""
+        inherited = {each.name: each for each in self.base.fields} if self.base else {}
+        return list({**inherited, **{each.name: each for each in self.own}}.values())
+
+    @property
+    def slots(self) -> Sequence[str]:
+        inherited = {each.name for each in self.base.fields} if self.base else set()
+        return [each.name for each in self.own if each.name not in inherited]
+
+    @property
+    def methods(self) -> set[str]:
+        return {each.name for each in self.node.body if isinstance(each, ast.FunctionDef)}
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether `__post_init__` has something to say."""
+        return "__post_init__" in self.methods or (self.base is not None and self.base.is_checked)
 
 
 def _options(node: ast.ClassDef) -> Mapping[str, bool]:
     decorator = node.decorator_list[0]
     given = decorator.keywords if isinstance(decorator, ast.Call) else []
     return {each.arg or "": ast.literal_eval(each.value) for each in given}
-
-
-def _methods(node: ast.ClassDef) -> set[str]:
-    return {each.name for each in node.body if isinstance(each, ast.FunctionDef)}
 
 
 def _is_field(statement: ast.stmt) -> bool:
@@ -135,8 +170,8 @@ def _fields(node: ast.ClassDef) -> Sequence[_Field]:
     ]
 
 
-def _prepare(node: ast.ClassDef) -> None:
-    written = list(_written(node))
+def _prepare(described: _Class) -> None:
+    node, written = described.node, list(_written(described))
     node.decorator_list = []
     for each in node.body:
         if isinstance(each, ast.AnnAssign) and _is_field(each):
@@ -155,13 +190,13 @@ def _placed(text: str, at: ast.stmt) -> list[ast.stmt]:
     return body
 
 
-def _written(node: ast.ClassDef) -> Iterator[str]:
+def _written(described: _Class) -> Iterator[str]:
     """What `@dataclass` would add to the class, as statements of its body."""
-    fields, options, methods = _fields(node), _options(node), _methods(node)
+    fields, options, methods = described.fields, described.options, described.methods
     arguments = [each for each in fields if each.flag("init")]
-    yield f"__slots__ = {tuple(each.name for each in fields)!r}"
+    yield f"__slots__ = {tuple(described.slots)!r}"
     yield f"__match_args__ = {() if options.get('kw_only') else tuple(each.name for each in arguments)!r}"
-    yield _init(fields, arguments, options, calls="__post_init__" in methods)
+    yield _init(fields, arguments, options, calls=described.is_checked)
     if options.get("eq", True):
         yield from _comparing(fields, frozen=options.get("frozen", False), methods=methods)
     shared = "Frozen" if options.get("frozen") else "Shared"

@@ -9,17 +9,39 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
 from stepward_cdk.functions import compiling
 from stepward_cdk.functions.bundling import bundle
+from tests.infra.bundle.describe_dataclasses import description
 from tests.infra.sample import PROJECT
 
 DESCRIBE = Path(__file__).with_name("describe_dataclasses.py")
-LEFT_ALONE = 20
-"""How many may keep their decorator: those that derive from another, or have no slots."""
+LEFT_ALONE = 5
+"""How many may keep their decorator: those without slots."""
+DERIVED = """
+from __future__ import annotations
+from dataclasses import dataclass, field
+
+@dataclass(frozen=True, slots=True)
+class First:
+    a: str
+    b: str = "base"
+    c: list[str] = field(default_factory=list, compare=False)
+    def __post_init__(self): self.c.append(self.a)
+
+@dataclass(frozen=True, slots=True)
+class Second(First):
+    b: str = "derived"
+    d: str = "own"
+
+@dataclass(frozen=True, slots=True)
+class Third(Second):
+    a: str = "given"
+"""
 
 
 def test_every_dataclass_of_the_bundle_behaves_as_its_source_does() -> None:
@@ -33,12 +55,27 @@ def test_every_dataclass_of_the_bundle_behaves_as_its_source_does() -> None:
     assert bundled["beforehand"] >= len(bundled["classes"]) - LEFT_ALONE
 
 
+@pytest.mark.parametrize("name", ["First", "Second", "Third"])
+def test_a_class_that_derives_from_another_is_prepared_as_python_would_make_it(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S4: a field that it has again keeps its place, and the checks of its base are its own."""
+    plain, made = (vars(module) for module in (ModuleType("derived"), ModuleType("derived")))
+    monkeypatch.setitem(sys.modules, "derived", ModuleType("derived"))  # dataclasses looks its module up
+    exec(DERIVED, plain)  # noqa: S102 - the text above
+    exec(compile(compiling.prepared(ast.parse(DERIVED)), "made", "exec"), made)  # noqa: S102
+    told = [description(each[name]) | {"made": repr(each[name](a="one"))} for each in (plain, made)]
+    assert told[0] == told[1]
+    assert made[name].__init__.__code__.co_filename == "made"
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "@dataclass\nclass A:\n    a: int",
         "@dataclass(slots=True, order=True)\nclass A:\n    a: int",
         "@dataclass(slots=True)\nclass A(B):\n    a: int",
+        "@dataclass(slots=True)\nclass A(B, C):\n    a: int",
         "@dataclass(slots=True)\nclass A(metaclass=M):\n    a: int",
         "@final\n@dataclass(slots=True)\nclass A:\n    a: int",
         "@dataclass(slots=True)\nclass A:\n    a: int = field(metadata=B)",

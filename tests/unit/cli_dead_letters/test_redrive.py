@@ -18,6 +18,7 @@ from stepward.operator.dead_letters.redrive import Redrive, Wanted
 from stepward.stack_outputs import DeadLetters
 from stepward.testing.sqs.queue import MemoryQueue
 from tests.factories import order_text
+from tests.unit.cli_dead_letters.memory_sqs import MemorySqs
 from tests.unit.operator.deployed import Deployed
 
 
@@ -41,7 +42,7 @@ class Desk:
         deployment = SimpleNamespace(**vars(self.deployed.connection.deployment))
         deployment.dead_letters = {"orders": DeadLetters("orders", "dead")}
         deployment.agent_queue_urls = {"payments": "orders"}
-        doubles: Mapping[str, Any] = {"sqs": self, "sender": self, "deployment": deployment}
+        doubles: Mapping[str, Any] = {"sqs": MemorySqs(self.queue), "sender": self, "deployment": deployment}
         connection: Connection = replace(self.deployed.connection, **doubles)
         run = Redrive(connection, "orders", Wanted(), Bulk("redrive", "july", "ada", "mended"), **wanted)
         stop = lambda: len(self.seen) >= self.stop_after  # noqa: E731 - as short as what it says
@@ -59,31 +60,6 @@ class Desk:
         if len(self.sent) >= self.fails_at:
             raise Transient("throttled")
         self.sent += [each.body for each in outgoing]
-
-    def get_queue_attributes(self, **_: object) -> Any:
-        names = ("ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible")
-        return {"Attributes": dict(zip(names, (self.queue.waiting, self.queue.in_flight), strict=True))}
-
-    def receive_message(self, **asked: Any) -> Any:
-        found = self.queue.receive(asked["MaxNumberOfMessages"], visibility_timeout=asked["VisibilityTimeout"])
-        return {
-            "Messages": [
-                {
-                    "MessageId": each.message_id,
-                    "Body": each.body,
-                    "ReceiptHandle": each.handle,
-                    "Attributes": each.attributes,
-                }
-                for each in found
-            ]
-        }
-
-    def delete_message(self, **asked: str) -> None:
-        self.queue.delete(asked["ReceiptHandle"])
-
-    def change_message_visibility_batch(self, **asked: Any) -> None:
-        for each in asked["Entries"]:
-            self.queue.change_visibility(each["ReceiptHandle"], each["VisibilityTimeout"])
 
 
 def test_a_redrive_keeps_its_rate_and_says_how_far_it_is() -> None:

@@ -125,11 +125,11 @@ def _document(change: Change, found: Found, *, new: bool) -> Mapping[str, Any]:
 
 def _tell(change: Change, found: Found, *, new: bool) -> None:
     stack = change.after.settings["stack"]
-    say(f"Stack {stack} is new." if new else f"Stack {stack} is deployed; these settings change:")
-    for name, (old, now) in _changed(change, new=new).items():
+    changed = _changed(change, new=new)
+    deployed = f"Stack {stack} is deployed; {'these settings change:' if changed else 'no setting changes.'}"
+    say(f"Stack {stack} is new." if new else deployed)
+    for name, (old, now) in changed.items():
         say(f"  {name}: {json.dumps(old)} -> {json.dumps(now)}")
-    if not (new or change.settings):
-        say("  none")
     for left in () if new else draining(change):
         say(f"Draining {left}.")
     for name, reason, allowed in found:

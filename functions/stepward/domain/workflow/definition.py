@@ -132,10 +132,10 @@ class Workflow:
         check_arguments(where, self, "name", "version", "order", "complete_within", "on_timeout", "on_failure")
         for name, listed, kinds in (("steps", self.steps, AnyStep), ("draining", self.draining, Step)):
             check_elements(where, name, listed, kinds, "write Step(reserve, complete_within=minutes(1))")
-        check_workflow(self.plan(), per_customer=self.per_customer)
-        self._check_refs()
+        check_workflow(plan := self.plan(), per_customer=self.per_customer)
+        self._check_refs(plan)
         begun = {(each.agent.name, each.name) for each in self._begun}
-        check_draining(self.name, self.planned()[len(self.plan().with_parts) :], begun)
+        check_draining(self.name, self.planned()[len(plan.with_parts) :], begun)
         asked = set(self._asked())
         check_unambiguous(where, "agents", (agent.name for agent in {each.agent for each in asked}))
         check_unambiguous(where, "operations", (f"{each.agent.name}.{each.name}" for each in asked))
@@ -202,9 +202,8 @@ class Workflow:
             whole = replace(ended(each, failure, says=says(step)), parts=parts)
             yield replace(whole, on_permanent=Exhausted.UNDO) if goes_back(parts) else whole
 
-    def _check_refs(self) -> None:
+    def _check_refs(self, plan: Plan) -> None:
         """Refuse refs to what is not there by then; only a workflow that has some loads what that needs."""
-        plan = self.plan()
         if any(step.when or step.until or step.template or step.items for step in plan.steps):
             from stepward.domain.workflow.ref_checks import check_refs
 

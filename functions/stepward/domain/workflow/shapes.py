@@ -11,6 +11,7 @@ from dataclasses import dataclass, is_dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
 from enum import StrEnum
+from functools import cache
 from types import NoneType, UnionType
 from typing import (
     Annotated,
@@ -112,6 +113,7 @@ def _of_class(found: type, args: tuple[Any, ...]) -> Shape:
     return Shape(ShapeKind.LIST, of=args[0] if args else None) if issubclass(found, Sequence) else UNTYPED
 
 
+@cache
 def _fields(of: Any) -> Mapping[str, Shape]:
     hints = _hints(of)
     if is_typeddict(of):
@@ -134,8 +136,12 @@ def _keys(of: Any) -> Mapping[str, str]:
 
 def _hints(of: Any) -> Mapping[str, Any]:
     """The annotations; none, if they use a name that exists for the type checker only."""
-    if not isinstance(of, type) and not inspect.isroutine(of):
-        return {}
+    of = getattr(of, "__func__", of)  # a method has those of its function
+    return _annotations(of) if isinstance(of, type) or inspect.isroutine(of) else {}
+
+
+@cache
+def _annotations(of: Any) -> Mapping[str, Any]:
     try:
         return get_type_hints(of, include_extras=True)
     except NameError:

@@ -183,7 +183,7 @@ class MemoryQueue:
 
     def _store(self, entry: Entry, visible_at: int) -> Stored:
         number = next(self._numbers)
-        message_id = f"{crc32(self.name.encode()):08x}-0000-4000-8000-{number:012x}"
+        message_id = f"{crc32(f'{self.name} {number}'.encode()):08x}-0000-4000-8000-{number:012x}"
         stored = Stored(
             self.name, number, message_id, entry.body, entry.group, entry.deduplication, self.clock(), visible_at
         )
