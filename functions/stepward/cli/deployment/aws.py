@@ -15,6 +15,7 @@ from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError, NoC
 from botocore.exceptions import ConnectionError as NotReached
 
 from stepward.cli.deployment.options import Target
+from stepward.cli.terminal import typed
 from stepward.cli.user_error import UserError
 from stepward.local.access import REGION
 from stepward.local.processes import running_cloud
@@ -120,7 +121,7 @@ def find_account(target: Target) -> Account:
 def _local_account() -> Account:
     server = running_cloud().server
     if server is None:
-        raise UserError("no local cloud is running; to start one: stepward local up")
+        raise UserError(f"no local cloud is running; to start one: {typed('local', 'up')}")
     # The local cloud accepts any credentials, so this process neither needs nor uses those of a real account.
     for name in ("AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_SESSION_TOKEN"):
         os.environ.pop(name, None)

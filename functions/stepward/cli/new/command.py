@@ -14,7 +14,7 @@ import typer
 from stepward.cli.deployment.options import reports_errors
 from stepward.cli.new.rendering import TEMPLATE_IN_WHEEL, Answers, render
 from stepward.cli.new.update import Outcome, update
-from stepward.cli.terminal import say
+from stepward.cli.terminal import say, typed
 from stepward.cli.user_error import UserError
 
 Name = Annotated[str, typer.Argument(help="The name of the project and its application.", show_default=False)]
@@ -59,7 +59,7 @@ def new(name: Name = "", folder: Folder = None, *, wheels: Wheels = None, update
 
 def _make(answers: Answers, folder: Path) -> None:
     if folder.exists() and any(path.name != ".git" for path in folder.iterdir()):
-        raise UserError(f"{folder} is not empty; name another folder: stepward new {answers.name} FOLDER")
+        raise UserError(f"{folder} is not empty; name another folder: {typed('new', answers.name, 'FOLDER')}")
     render(answers, folder)
     say(MADE.format(name=answers.name, folder=folder, package=answers.name.replace("-", "_")))
 

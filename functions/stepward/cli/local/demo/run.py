@@ -18,7 +18,7 @@ from stepward.adapters.sqs.delivery import Outgoing
 from stepward.adapters.sqs.queues import SqsSender
 from stepward.cli.local.demo.acts import Act, acts_of, samples_of
 from stepward.cli.orders.view import order_view
-from stepward.cli.terminal import ERR, OUT, cell, complain, say, table
+from stepward.cli.terminal import ERR, OUT, cell, complain, say, table, typed
 from stepward.domain.errors import Transient
 from stepward.domain.task.record import ProcessState, Task
 from stepward.domain.workflow.plan import Plan, StepKind
@@ -124,7 +124,7 @@ def _told(acts: Sequence[Act], stage: Stage, ledger: Ledger) -> bool:
     replayed = sum(entry.outcome == "replayed" for entry in ledger.entries())
     effects = f"{len(ledger.effects())} effects, none twice, despite {replayed} repeated calls"
     if not (doubled or unfinished):
-        say(f"\n{len(acts)} orders, {effects}. To stay up: stepward local up")
+        say(f"\n{len(acts)} orders, {effects}. To stay up: {typed('local', 'up')}")
     return not (doubled or unfinished)
 
 
