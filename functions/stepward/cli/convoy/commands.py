@@ -147,7 +147,7 @@ def replace(
     position = _position(event)
     written = read(file)
     if len(written) != 1:
-        raise UserError(f"{file} holds {len(written)} events; exactly one can replace an event")
+        raise UserError(f"{file} holds {len(written)} events; leave the one in it that replaces the event")
     by, why = operator(who), reason(why)
     connection = connect(target)
     before = lane_of(target, connection, order)

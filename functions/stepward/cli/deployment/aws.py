@@ -94,14 +94,16 @@ class Account:
         except (NotReached, HTTPClientError) as error:
             raise UserError(f"{self.name} does not answer; check the address and the network") from error
         except (BotoCoreError, ValueError) as error:
-            raise UserError(f"{self.name} cannot be used: {error}") from error
+            raise UserError(
+                f"{self.name} cannot be used: {error}; check --endpoint, --region and AWS_PROFILE"
+            ) from error
 
     def _refusal(self, stack: str, code: str) -> str:
         if code == "ValidationError":
             local = _or_local() if self.endpoint is None else ""
             return f"there is no stack {stack} in {self.name}; deploy it, or name another one with --stack{local}"
         if code in DENIED | EXPIRED:
-            return f"{self.name} refuses these credentials ({code})"
+            return f"{self.name} refuses these credentials ({code}); renew them, or name others with AWS_PROFILE"
         return f"{self.name} does not describe stack {stack}: {code}; try again"
 
 

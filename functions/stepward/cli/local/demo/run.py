@@ -118,9 +118,10 @@ def _told(acts: Sequence[Act], stage: Stage, ledger: Ledger) -> bool:
         say("\nThe order whose agent died, as `stepward show` shows it:\n")
         OUT.print(order_view(shown))
     for key in unfinished:
-        complain(f"{key} has not ended within {PATIENCE_S:g} s")
+        look = f"to look into it, {typed('local', 'up')}, and send it there"
+        complain(f"{key} has not ended within {PATIENCE_S:g} s; {look}")
     for key, times in (doubled := ledger.doubled()).items():
-        complain(f"{key} was done {times} times")
+        complain(f"{key} was done {times} times: its operation does not pass call.idempotency_key on")
     replayed = sum(entry.outcome == "replayed" for entry in ledger.entries())
     effects = f"{len(ledger.effects())} effects, none twice, despite {replayed} repeated calls"
     if not (doubled or unfinished):
