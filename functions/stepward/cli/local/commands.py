@@ -113,6 +113,8 @@ def demo(*, env: Env = DEFAULT_ENVIRONMENT) -> None:
 
     It shows how each order ended, and leaves nothing behind. Exit code 1 if an order has not ended, or something was
     done twice.
+
+    Example: stepward local demo
     """
     from stepward.cli.local.demo.run import run  # noqa: PLC0415
     from stepward.project import Project  # noqa: PLC0415

@@ -62,7 +62,10 @@ def set_fault(service: Service, kind: Kind, *, order: Order = "", times: Times =
 @app.command()
 @reports_errors
 def clear(service: Every = "") -> None:
-    """Have a service work again, or all of them."""
+    """Have a service work again, or all of them.
+
+    Example: stepward local faults clear bank
+    """
     _asked("DELETE", path=f"/_faults/{known_service(Project.here().app(), service)}" if service else "/_faults")
     say(f"{service or 'Every service'} works.")
 
