@@ -136,6 +136,8 @@ synth: $(VENV) ## write the CloudFormation template to cdk.out (ENV=dev CDK_OPTI
 
 deploy: $(VENV) ## check the change, then deploy to the account that the AWS command line would use (ENV=prod)
 	@$(if $(filter command,$(firstword $(origin ENV))),,echo "say which environment: make deploy ENV=dev"; exit 1)
+	@$(if $(AWS_ENDPOINT_URL),$(if $(findstring platform=local,$(CDK_OPTIONS)),,echo "$(AWS_ENDPOINT_URL) is no AWS account; \
+		type make local, or add CDK_OPTIONS='-c platform=local'"; exit 1))
 	@.venv/bin/stepward deploy-check --env $(ENV) $(ALLOW) $(if $(DRAIN),--drain) $(CDK_OPTIONS)
 	@$(NPX) $(CDK) deploy -c env=$(ENV) $(CDK_OPTIONS)
 

@@ -245,7 +245,7 @@ class Config:
 
     def _text(self, name: str) -> str:
         if not (value := self.env.get(name, "")):
-            raise Misconfigured(f"{name} is not set")
+            raise Misconfigured(f"{name} is not set; deploy the stack again, which sets it")
         return value
 
     def _one_of(self, name: str, choices: tuple[str, ...]) -> str:

@@ -14,6 +14,7 @@ from urllib3.util import Url, parse_url
 from stepward.domain.errors import Misconfigured
 
 ADDRESSES = "STEPWARD_SERVICE_URLS"
+_ADD = "write it under [service_urls] in infra/environments, and deploy"
 
 
 def service_url(agent: str) -> str:
@@ -23,7 +24,7 @@ def service_url(agent: str) -> str:
     """
     base = _addresses(os.environ.get(ADDRESSES, "")).get(agent)
     if base is None:
-        raise Misconfigured(f"{ADDRESSES} names no address for {agent!r}; add it")
+        raise Misconfigured(f"{ADDRESSES} names no address for {agent!r}; {_ADD}")
     return base
 
 
@@ -32,7 +33,7 @@ def _addresses(text: str) -> Mapping[str, str]:
     try:
         raw = json.loads(text)
     except ValueError as error:
-        raise Misconfigured(f"{ADDRESSES} is not set to a JSON object of agent and address") from error
+        raise Misconfigured(f"{ADDRESSES} is not set to a JSON object of agent and address; {_ADD}") from error
     if not isinstance(raw, dict):
         raise Misconfigured(f"{ADDRESSES} is not a JSON object of agent and address")
     return {agent: _checked(agent, address) for agent, address in raw.items()}

@@ -10,6 +10,8 @@ from typing import Any, cast
 from stepward.domain.errors import Misconfigured
 from stepward.domain.key import ANY, Keys
 
+_AGAIN = "deploy it again with this version of the code"
+
 
 @dataclass(frozen=True, slots=True)
 class DeadLetters:
@@ -76,7 +78,7 @@ class Deployment:
 
 def _text(outputs: Mapping[str, str], name: str) -> str:
     if not (value := outputs.get(name, "")):
-        raise Misconfigured(f"the stack has no output {name}; deploy it again with this version of the code")
+        raise Misconfigured(f"the stack has no output {name}; {_AGAIN}")
     return value
 
 
@@ -86,7 +88,7 @@ def _object(outputs: Mapping[str, str], name: str) -> Mapping[str, str]:
     except ValueError:
         value = None
     if not isinstance(value, dict):
-        raise Misconfigured(f"the stack's output {name} is not a JSON object")
+        raise Misconfigured(f"the stack's output {name} is not a JSON object; {_AGAIN}")
     return cast("Mapping[str, str]", value)
 
 
@@ -97,7 +99,7 @@ def _dead_letters(outputs: Mapping[str, str]) -> Mapping[str, DeadLetters]:
     try:
         return {name: DeadLetters(**urls) for name, urls in found.items()}
     except TypeError as error:
-        raise Misconfigured("the stack's output DeadLetterQueueUrls lacks source or dead URLs") from error
+        raise Misconfigured(f"the stack's output DeadLetterQueueUrls lacks source or dead URLs; {_AGAIN}") from error
 
 
 def _keys(outputs: Mapping[str, str]) -> Keys:
@@ -105,11 +107,11 @@ def _keys(outputs: Mapping[str, str]) -> Keys:
     try:
         return Keys(tuple(found["names"]), frozenset(found["perCustomer"]), tuple(found.get("types", ANY.types)))
     except (LookupError, TypeError) as error:
-        raise Misconfigured("the stack's output Workflows lacks names or perCustomer") from error
+        raise Misconfigured(f"the stack's output Workflows lacks names or perCustomer; {_AGAIN}") from error
 
 
 def _whole(outputs: Mapping[str, str], name: str) -> int:
     value = _text(outputs, name)
     if not (value.isascii() and value.isdigit()):
-        raise Misconfigured(f"the stack's output {name}={value!r} is not a whole number")
+        raise Misconfigured(f"the stack's output {name}={value!r} is not a whole number; {_AGAIN}")
     return int(value)

@@ -34,23 +34,25 @@ from stepward.cli.verify.command import verify
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="markdown"
 )
-app.command()(for_deployment(send))
-app.command()(for_deployment(show))
-app.command("list")(for_deployment(list_orders))
-app.command()(for_deployment(rejects))
+PROJECT, ORDERS, WATCHING = "Your project", "Orders", "What needs you"
+app.command(rich_help_panel=PROJECT)(new)
+app.add_typer(local.app, name="local", rich_help_panel=PROJECT)
+app.add_typer(workflow.app, name="workflow", rich_help_panel=PROJECT)
+app.command(rich_help_panel=PROJECT)(schema)
+app.command(rich_help_panel=PROJECT)(cost)
+app.command(rich_help_panel=PROJECT, context_settings={"ignore_unknown_options": True})(deploy_check)
+for of_stack in (verify, policy):
+    app.command(rich_help_panel=PROJECT)(for_deployment(of_stack))
+for of_orders in (send, show, find, audit_log):
+    app.command(rich_help_panel=ORDERS)(for_deployment(of_orders))
+app.command("list", rich_help_panel=ORDERS)(for_deployment(list_orders))
 for of_order in (resubmit, undo, cancel, pause, resume, signal):
-    app.command()(for_deployment(for_many(of_order, give_many)))
-for command in (status, find, audit_log, agents, policy, verify, console):
-    app.command()(for_deployment(command))
-app.add_typer(convoy.app, name="convoy")
-app.add_typer(ledgers.app, name="ledger")
-app.add_typer(dead_letters.app, name="dead-letters")
-app.add_typer(workflow.app, name="workflow")
-app.add_typer(local.app, name="local")
-app.command()(cost)
-app.command()(new)
-app.command()(schema)
-app.command(context_settings={"ignore_unknown_options": True})(deploy_check)
+    app.command(rich_help_panel=ORDERS)(for_deployment(for_many(of_order, give_many)))
+app.add_typer(ledgers.app, name="ledger", rich_help_panel=ORDERS)
+for what in (status, console, agents, rejects):
+    app.command(rich_help_panel=WATCHING)(for_deployment(what))
+app.add_typer(convoy.app, name="convoy", rich_help_panel=WATCHING)
+app.add_typer(dead_letters.app, name="dead-letters", rich_help_panel=WATCHING)
 
 
 def main() -> None:
@@ -74,10 +76,19 @@ def _installed() -> str:
 
 @app.callback()
 def stepward(
-    *, _version: Annotated[bool, typer.Option("--version", callback=_print_version, is_eager=True)] = False
+    *,
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
 ) -> None:
     """Send orders through Stepward, inspect them, and repair what failed.
 
     Commands work on the named stack in the AWS account that the AWS command line would use, or, with --local, in the
     cloud that `stepward local up` started on this machine. Exit codes: 0 done, 1 failed, 2 wrong usage.
+
+    Some words: the Scheduler is the function that decides on orders. An agent calls one remote service; its breaker
+    spares the service while that fails. A lane applies the events of one order in sequence. A reject is a message that
+    is wrong, a dead letter one that could not be processed.
+
+    Examples: stepward new bookings · stepward send order.json --local · stepward status --env prod
     """

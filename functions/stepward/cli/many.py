@@ -20,6 +20,7 @@ from stepward.cli.deployment.options import Target
 from stepward.cli.terminal import ERR, OUT, cell, complain, day_and_time, moment, print_json, say, span, table
 from stepward.domain.key import named
 from stepward.operator.bulk import Bulk, DryRun, End, Ended, Pace, Subjects, dry_run, run
+from stepward.operator.bulk import Progress as Far
 from stepward.operator.connection import Connection
 from stepward.operator.filters import Filter
 from stepward.wire.checked_text import cleaned
@@ -190,15 +191,15 @@ def _print_counted(title: str, counted: Any) -> None:
 
 
 @contextmanager
-def stoppable() -> Iterator[Callable[[], bool]]:
-    """Whether Ctrl-C was pressed; pressed again, it ends the process."""
+def stoppable(awaited: str = "what was asked is awaited no longer, and ") -> Iterator[Callable[[], bool]]:
+    """Whether Ctrl-C was pressed; pressed again, it ends the process. It says what becomes of what is `awaited`."""
     pressed: list[int] = []
 
     def press(number: int, _frame: object) -> None:
         if pressed:
             raise KeyboardInterrupt
         pressed.append(number)
-        complain("stopping: what was asked is awaited no longer, and the rest is left")
+        complain(f"stopping: {awaited}the rest is left; Ctrl-C once more stops at once")
 
     before = signal.signal(signal.SIGINT, press)
     try:
@@ -208,9 +209,20 @@ def stoppable() -> Iterator[Callable[[], bool]]:
 
 
 @contextmanager
-def progress(command: str, *, visible: bool) -> Iterator[Callable[[Any], object]]:
-    """A bar on a terminal, and what moves it."""
+def progress(command: str, *, visible: bool) -> Iterator[Callable[[Far], object]]:
+    """A bar on a terminal, and what moves it; says at a KeyboardInterrupt how many were sent by then."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    told: list[Far] = []
+
+    def tell(now: Far) -> None:
+        told[:] = [now]
+        bar.update(task, total=now.total, completed=now.sent + now.others)
+
     with Progress(*columns, console=ERR, disable=not (visible and ERR.is_terminal)) as bar:
         task = bar.add_task(command, total=None)
-        yield lambda now: bar.update(task, total=now.total, completed=now.sent + now.others)
+        try:
+            yield tell
+        except KeyboardInterrupt:
+            far = f"{told[0].sent} of {told[0].total}" if told else "none"
+            complain(f"stopped at once: {far} were sent; to go on with the rest, give the same command again")
+            raise

@@ -36,7 +36,7 @@ def rejects(
         raise typer.BadParameter("--body needs the id of a message, or --json")
     connection = connect(target)
     stored, workflow = connection.rejects, connection.deployment.keys.default
-    found = [_named(message, stored.newest(MOST_SEARCHED))] if message else stored.newest(limit + 1)
+    found = [_named(target, message, stored.newest(MOST_SEARCHED))] if message else stored.newest(limit + 1)
     shown, more = found[:limit], len(found) > limit
     if message or with_body:
         shown = [stored.whole(each) for each in shown]
@@ -62,11 +62,11 @@ def _list(target: Target, shown: Sequence[Reject], *, more: bool) -> None:
     say(f"{count} To see one: {target.typed('rejects', shown[0].message_id[:8])}")
 
 
-def _named(name: str, rejects: Sequence[Reject]) -> Reject:
+def _named(target: Target, name: str, rejects: Sequence[Reject]) -> Reject:
     found = [reject for reject in rejects if reject.message_id.startswith(name)]
     exact = [reject for reject in found if reject.message_id == name]
     if len(found) > 1 and not exact:
         raise UserError(f"the ids of {len(found)} rejected messages begin with {name}; give more of the id")
     if not found:
-        raise UserError(f"no rejected message has an id that begins with {name}; list them: stepward rejects")
+        raise UserError(f"no rejected message has an id that begins with {name}; list them: {target.typed('rejects')}")
     return (exact or found)[0]

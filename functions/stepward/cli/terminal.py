@@ -5,8 +5,11 @@ from __future__ import annotations
 import io
 import json
 import os
+import shlex
+import shutil
 import sys
 from decimal import Decimal
+from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
@@ -34,6 +37,16 @@ def shows_any_text() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+
+
+def typed(*words: str) -> str:
+    """A `stepward` command of these words as it can be typed here, quoted for the shell.
+
+    Where the shell finds no `stepward`, or another one, it begins with the path that was typed: `.venv/bin/stepward`.
+    """
+    path, found = Path(sys.argv[0]), shutil.which("stepward")
+    is_elsewhere = path.name == "stepward" and path.exists() and not (found and path.samefile(found))
+    return shlex.join([str(path) if is_elsewhere else "stepward", *words])
 
 
 def printable(text: str) -> str:

@@ -105,7 +105,7 @@ def _sent(console: Console, command: Command) -> CommandOutcome | tuple[Seen, Co
 def _loaded(console: Console, key: str) -> Loaded:
     loaded = console.connection.store.load(key)
     if loaded is None:
-        raise Rejected("orderId", "the order is gone")
+        raise Rejected("orderId", "the order is gone: it ended, and its record has expired; nothing was sent")
     return loaded
 
 
@@ -134,7 +134,7 @@ def _sent_to_lane(console: Console, command: LaneCommand) -> CommandOutcome | La
 def _lane(console: Console, command: LaneCommand) -> Lane:
     lane = console.connection.lanes.load(command.order_id)
     if lane is None:
-        raise Rejected("orderId", "the lane is gone")
+        raise Rejected("orderId", "the lane is gone: its order ended, and its record has expired; nothing was sent")
     return lane
 
 

@@ -58,7 +58,9 @@ class Place:
             of, soon, at, key = text.split(" ", 3)
             return Place(int(of), int(soon), int(at), key)
         except ValueError as error:
-            raise Rejected("after", f"{text!r} is no place where a search ended") from error
+            raise Rejected(
+                "after", f"{text!r} is no place where a search ended; copy it from what that search printed"
+            ) from error
 
     def __str__(self) -> str:
         return f"{self.of} {self.soon} {self.at} {self.key}"

@@ -184,11 +184,14 @@ def find_uv(root: Path) -> str:
     own = root / ".venv-tools" / "bin" / "uv"
     found = str(own) if own.exists() else shutil.which("uv")
     if not found:
-        raise Misconfigured("uv, which builds the bundle, is neither in .venv-tools/bin nor on PATH; install it")
+        raise Misconfigured("uv, which builds the bundle, is neither in .venv-tools/bin nor on PATH; type make env")
     return found
 
 
 def _run(command: list[str]) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - built in this file
     if done.returncode:
-        raise Misconfigured(f"{Path(command[0]).name} failed ({done.returncode}): {done.stderr.strip()[-2000:]}")
+        why = f"{Path(command[0]).name} failed ({done.returncode}): {done.stderr.strip()[-2000:]}"
+        raise Misconfigured(
+            f"the bundle cannot be built; check `dependencies` in pyproject.toml, and the network. {why}"
+        )

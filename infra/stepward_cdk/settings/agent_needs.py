@@ -93,7 +93,7 @@ def _needs(agent: Agent, steps: Sequence[PlannedStep], settings: Settings) -> Ag
     if agent.priority_queue and agent.max_concurrency < 2 * LEAST_CONCURRENCY:
         raise WorkflowError(
             f"agent {agent.name!r}: max_concurrency {agent.max_concurrency} cannot be shared with a priority queue; "
-            f"that takes {2 * LEAST_CONCURRENCY}"
+            f"raise it to {2 * LEAST_CONCURRENCY}, or leave priority_queue out"
         )
     return AgentNeeds(
         agent.name,

@@ -51,9 +51,13 @@ def service_url(service: str, url: str) -> None:
         parts = urlsplit(url)
         host = parts.hostname or ""
     except ValueError as error:
-        raise Misconfigured(f"service_urls: {service}={url!r} is not an address") from error
+        raise Misconfigured(
+            f"service_urls: {service}={url!r} is not an address; write one such as https://{service}.example"
+        ) from error
     if not host or parts.scheme not in {"http", "https"}:
-        raise Misconfigured(f"service_urls: {service}={url!r} is not an http(s) address")
+        raise Misconfigured(
+            f"service_urls: {service}={url!r} is not an http(s) address; write one such as https://{service}.example"
+        )
     if parts.scheme == "http" and not is_loopback(host):
         raise Misconfigured(f"service_urls: {service}={url!r} must use https; plain http is for this machine only")
 

@@ -50,7 +50,7 @@ _WANTED = {
 
 def _switch(name: str, value: object) -> bool:
     if (text := str(value).lower()) not in {"true", "false"}:
-        raise Misconfigured(f"{name}={value!r} is neither true nor false")
+        raise Misconfigured(f"{name}={value!r} is neither true nor false; write {name}=true or {name}=false")
     return text == "true"
 
 
@@ -69,10 +69,11 @@ def _texts(name: str, value: object) -> tuple[str, ...]:
 
 
 def _addresses(name: str, value: object) -> Mapping[str, str]:
+    wrong = f'{name}={value!r} is no JSON object of service names and addresses; write {{"bank": "https://…"}}'
     try:
         found = json.loads(value) if isinstance(value, str) else value
     except ValueError as error:
-        raise Misconfigured(f"{name}={value!r} is not a JSON object of service names and addresses") from error
+        raise Misconfigured(wrong) from error
     if not isinstance(found, dict) or not all(isinstance(url, str) for url in found.values()):
-        raise Misconfigured(f"{name}={value!r} is not an object of service names and addresses")
+        raise Misconfigured(wrong)
     return found

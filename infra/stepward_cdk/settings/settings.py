@@ -265,7 +265,7 @@ class Settings:
         if self.lasting and not self.alert_email:
             raise Misconfigured(
                 "alert_email is empty, so nobody would hear of an order in Error; write an e-mail address, "
-                f"or {NOBODY!r} if you subscribe to the stack's topics yourself (see docs/watching.md)"
+                f"or {NOBODY!r} if you subscribe to the stack's topics yourself (see docs/watching.md of Stepward)"
             )
 
     def _check_replicas(self) -> None:

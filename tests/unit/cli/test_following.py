@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import io
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from rich.console import Console
 
 from stepward.cli.deployment.options import Target
-from stepward.cli.many import stoppable
+from stepward.cli.many import progress, stoppable
 from stepward.cli.orders.show import show
 from stepward.cli.status import status
 from stepward.domain.errors import Transient
+from stepward.operator.bulk import Progress
 from tests.unit.cli.lives import Life
 from tests.unit.operator.deployed import Deployed
 
@@ -105,11 +108,32 @@ def test_what_cannot_be_read_at_first_ends_it(monkeypatch: pytest.MonkeyPatch) -
 def test_ctrl_c_stops_a_bulk_and_pressed_again_ends_it(capsys: pytest.CaptureFixture[str]) -> None:
     """O2: once: after what is under way; and whoever presses it later has the terminal's own again."""
     before = signal.getsignal(signal.SIGINT)
-    with stoppable() as is_stopped:
-        assert not is_stopped()
-        signal.raise_signal(signal.SIGINT)
-        assert is_stopped()
-        with pytest.raises(KeyboardInterrupt):
+
+    def run() -> None:
+        with stoppable() as is_stopped, progress("redrive", visible=False) as tell:
+            tell(Progress(total=9, sent=2, others=1))
+            assert not is_stopped()
             signal.raise_signal(signal.SIGINT)
+            assert is_stopped()
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        run()
     assert signal.getsignal(signal.SIGINT) == before
-    assert "the rest is left" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "the rest is left" in said
+    assert "stopped at once: 2 of 9 were sent; to go on with the rest, give the same command again" in said
+
+
+def test_a_hint_begins_with_the_path_that_was_typed_unless_the_shell_finds_the_command_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = tmp_path / "stepward"
+    command.touch(0o755)
+    hints = []
+    for argv, path in (("pytest", ""), (str(command), "/nowhere"), (str(command), str(tmp_path))):
+        monkeypatch.setattr(sys, "argv", [argv])
+        monkeypatch.setenv("PATH", path)
+        hints.append(Target("shop").typed("show", "ord 1"))
+
+    assert hints == ["stepward show 'ord 1' --stack shop", f"{command} show 'ord 1' --stack shop", hints[0]]

@@ -39,7 +39,9 @@ EventFile = Annotated[
     Path, typer.Argument(metavar="FILE", help="A file with the event as a JSON object; - is standard input.")
 ]
 ShownEvents = Annotated[int, typer.Option(min=1, help="How many applied events to show at most, the newest.")]
-app = typer.Typer(no_args_is_help=True, help="The lanes of orders: list, show, retry, skip, replace.")
+app = typer.Typer(
+    no_args_is_help=True, help="Lanes, which apply the events of one order each: list, show, retry, skip, replace."
+)
 
 
 def list_lanes(target: Target, *, workflow: WorkflowName = "", limit: Limit = 50, as_json: AsJson = False) -> None:
@@ -147,7 +149,7 @@ def replace(
     position = _position(event)
     written = read(file)
     if len(written) != 1:
-        raise UserError(f"{file} holds {len(written)} events; exactly one can replace an event")
+        raise UserError(f"{file} holds {len(written)} events; leave the one in it that replaces the event")
     by, why = operator(who), reason(why)
     connection = connect(target)
     before = lane_of(target, connection, order)

@@ -138,7 +138,7 @@ def _go(run: Redrive, limit: int, rate: float, *, is_dry: bool, visible: bool) -
     if is_dry:
         run.would(limit)
         return
-    with stoppable() as is_stopped, progress("redrive", visible=visible) as tell:
+    with stoppable("") as is_stopped, progress("redrive", visible=visible) as tell:
         run.run(limit, Pace(rate, tell, is_stopped, run.connection.now, sleep))
 
 

@@ -43,7 +43,7 @@ def deploy_check(
     """Synthesise the stack, compare it with the deployed one, and refuse what would strand work or lose data.
 
     It changes nothing. `make deploy` runs it first; in a project of your own, run it before `cdk deploy`. It exits
-    with 1 if something is refused. It also says what is left of what drains; docs/retiring.md explains that.
+    with 1 if something is refused. It also says what is left of what drains: of what no new order uses.
 
     Example: stepward deploy-check --env prod && cdk deploy -c env=prod
 

@@ -15,6 +15,7 @@ from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError, NoC
 from botocore.exceptions import ConnectionError as NotReached
 
 from stepward.cli.deployment.options import Target
+from stepward.cli.terminal import typed
 from stepward.cli.user_error import UserError
 from stepward.local.access import REGION
 from stepward.local.processes import running_cloud
@@ -93,14 +94,16 @@ class Account:
         except (NotReached, HTTPClientError) as error:
             raise UserError(f"{self.name} does not answer; check the address and the network") from error
         except (BotoCoreError, ValueError) as error:
-            raise UserError(f"{self.name} cannot be used: {error}") from error
+            raise UserError(
+                f"{self.name} cannot be used: {error}; check --endpoint, --region and AWS_PROFILE"
+            ) from error
 
     def _refusal(self, stack: str, code: str) -> str:
         if code == "ValidationError":
             local = _or_local() if self.endpoint is None else ""
             return f"there is no stack {stack} in {self.name}; deploy it, or name another one with --stack{local}"
         if code in DENIED | EXPIRED:
-            return f"{self.name} refuses these credentials ({code})"
+            return f"{self.name} refuses these credentials ({code}); renew them, or name others with AWS_PROFILE"
         return f"{self.name} does not describe stack {stack}: {code}; try again"
 
 
@@ -120,7 +123,7 @@ def find_account(target: Target) -> Account:
 def _local_account() -> Account:
     server = running_cloud().server
     if server is None:
-        raise UserError("no local cloud is running; to start one: stepward local up")
+        raise UserError(f"no local cloud is running; to start one: {typed('local', 'up')}")
     # The local cloud accepts any credentials, so this process neither needs nor uses those of a real account.
     for name in ("AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_SESSION_TOKEN"):
         os.environ.pop(name, None)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import shlex
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -12,7 +11,7 @@ from typing import Annotated, Any, ParamSpec
 
 import typer
 
-from stepward.cli.terminal import complain
+from stepward.cli.terminal import complain, typed
 from stepward.domain.errors import Misconfigured, StepwardError, Transient
 from stepward.operator.rights.denials import advice
 from stepward.project import Project
@@ -98,7 +97,7 @@ class Target:
         stack = self.stack if self.stack != self.bare else ""
         given = {"--stack": stack, "--endpoint": self.endpoint, "--region": self.region}
         options = [part for name, value in given.items() if value for part in (name, value)]
-        return shlex.join(["stepward", *words, *options, *(["--local"] if self.local else [])])
+        return typed(*words, *options, *(["--local"] if self.local else []))
 
 
 def reports_errors(run: Callable[P, None]) -> Callable[P, None]:

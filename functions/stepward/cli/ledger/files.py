@@ -94,7 +94,7 @@ def surveyed(ledger: LedgerFile) -> Survey:
     for step in _steps(ledger):
         survey.count(step)
     if not survey.entries:
-        raise UserError(f"{ledger.path} holds no entry")
+        raise UserError(f"{ledger.path} holds no entry; {LINES}")
     if survey.faulty == survey.entries and not survey.foreign:
         raise UserError("\n".join([f"{ledger.path} is no ledger: none of its entries is valid:", *survey.faults]))
     return survey
@@ -173,7 +173,7 @@ def _content(path: Path) -> dict[str, Any] | None:
 def _check(content: Mapping[str, Any], path: Path) -> None:
     try:
         if isinstance(decode_ledger(strict_json.canonical(content)), Ignored):
-            raise UserError(f"{path} is no ledger")
+            raise UserError(f"{path} is no ledger; {LINES}")
     except Rejected as fault:
         raise UserError(f"{path}: {fault}") from fault
 

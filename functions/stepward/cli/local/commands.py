@@ -9,7 +9,7 @@ import typer
 from stepward.cli.deployment.options import DEFAULT_ENVIRONMENT, AsJson, Env, Stack, Target, reports_errors
 from stepward.cli.local import faults
 from stepward.cli.local.addresses import addresses_of
-from stepward.cli.terminal import ERR, complain, print_json, say
+from stepward.cli.terminal import ERR, complain, print_json, say, typed
 
 app = typer.Typer(no_args_is_help=True, help="Run the whole stack on this machine.")
 app.add_typer(faults.app, name="faults")
@@ -67,9 +67,9 @@ def up(
 def _next(target: Target) -> str:
     send, show = target.typed("send", "ORDER.json"), target.typed("show", "ORDER-ID")
     order = f"To send an order and look at it:\n  {send}\n  {show}"
-    fault = "To have a service misbehave: stepward local faults set SERVICE fail"
+    fault = f"To have a service misbehave: {typed('local', 'faults', 'set', 'SERVICE', 'fail')}"
     pages = f"To see all of it in a browser: {target.typed('console')}"
-    return f"{order}\n{fault}\n{pages}\nTo stop the local cloud and delete its contents: stepward local down"
+    return f"{order}\n{fault}\n{pages}\nTo stop the local cloud and delete its contents: {typed('local', 'down')}"
 
 
 @app.command()
@@ -103,7 +103,7 @@ def status(*, as_json: AsJson = False) -> None:
     elif state["running"]:
         say(f"The local cloud is running at {state['endpoint']}; its log is {state['log']}.")
     else:
-        say("No local cloud is running. To start one: stepward local up")
+        say(f"No local cloud is running. To start one: {typed('local', 'up')}")
 
 
 @app.command()
@@ -113,6 +113,8 @@ def demo(*, env: Env = DEFAULT_ENVIRONMENT) -> None:
 
     It shows how each order ended, and leaves nothing behind. Exit code 1 if an order has not ended, or something was
     done twice.
+
+    Example: stepward local demo
     """
     from stepward.cli.local.demo.run import run  # noqa: PLC0415
     from stepward.project import Project  # noqa: PLC0415

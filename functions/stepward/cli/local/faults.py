@@ -10,7 +10,7 @@ import typer
 
 from stepward.cli.deployment.options import AsJson, reports_errors
 from stepward.cli.local.addresses import known_service
-from stepward.cli.terminal import OUT, cell, print_json, say, table
+from stepward.cli.terminal import OUT, cell, print_json, say, table, typed
 from stepward.cli.user_error import UserError
 from stepward.local.services.faults import EVERYONE, Fault, FaultKind
 from stepward.project import Project
@@ -41,7 +41,7 @@ def list_faults(*, as_json: AsJson = False) -> None:
             rows.add_row(*(cell(str(text)) for text in (*row, f"{each['seconds']:g}")))
         OUT.print(rows)
     else:
-        say("No faults: every service works. To set one: stepward local faults set SERVICE fail")
+        say(f"No faults: every service works. To set one: {typed('local', 'faults', 'set', 'SERVICE', 'fail')}")
 
 
 @app.command("set")
@@ -62,7 +62,10 @@ def set_fault(service: Service, kind: Kind, *, order: Order = "", times: Times =
 @app.command()
 @reports_errors
 def clear(service: Every = "") -> None:
-    """Have a service work again, or all of them."""
+    """Have a service work again, or all of them.
+
+    Example: stepward local faults clear bank
+    """
     _asked("DELETE", path=f"/_faults/{known_service(Project.here().app(), service)}" if service else "/_faults")
     say(f"{service or 'Every service'} works.")
 
@@ -74,12 +77,13 @@ def _asked(method: str, fault: Fault | None = None, path: str = "/_faults") -> d
 
     server = RunningServices(running_cloud().folder / "services").server
     if server is None:
-        raise UserError("no stand-ins are running; start them with: stepward local up")
+        raise UserError(f"no stand-ins are running; start them with: {typed('local', 'up')}")
     body = json.dumps(asdict(fault)) if fault else None
     headers = {"Content-Type": "application/json"}
     with PoolManager(retries=False, timeout=5) as http:
         answer = http.request(method, f"{server.endpoint}{path}", body=body, headers=headers)
         found: dict[str, Any] = answer.json()
     if answer.status != 200:
-        raise UserError(f"the stand-ins refuse it: {found.get('reason') or found.get('code')}; stepward local down, up")
+        again = f"start them anew: {typed('local', 'down')}, then {typed('local', 'up')}"
+        raise UserError(f"the stand-ins refuse it: {found.get('reason') or found.get('code')}; {again}")
     return found

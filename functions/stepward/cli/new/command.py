@@ -14,7 +14,7 @@ import typer
 from stepward.cli.deployment.options import reports_errors
 from stepward.cli.new.rendering import TEMPLATE_IN_WHEEL, Answers, render
 from stepward.cli.new.update import Outcome, update
-from stepward.cli.terminal import say
+from stepward.cli.terminal import say, typed
 from stepward.cli.user_error import UserError
 
 Name = Annotated[str, typer.Argument(help="The name of the project and its application.", show_default=False)]
@@ -59,7 +59,7 @@ def new(name: Name = "", folder: Folder = None, *, wheels: Wheels = None, update
 
 def _make(answers: Answers, folder: Path) -> None:
     if folder.exists() and any(path.name != ".git" for path in folder.iterdir()):
-        raise UserError(f"{folder} is not empty; name another folder: stepward new {answers.name} FOLDER")
+        raise UserError(f"{folder} is not empty; name another folder: {typed('new', answers.name, 'FOLDER')}")
     render(answers, folder)
     say(MADE.format(name=answers.name, folder=folder, package=answers.name.replace("-", "_")))
 
@@ -85,19 +85,22 @@ def _template_of(answers: Answers, project: Path, target: Path) -> Path:
     """The template of the engine that made the project: it is in that engine's own wheel."""
     own = project / ".venv-tools" / "bin" / "uv"
     if not (uv := str(own) if own.exists() else shutil.which("uv")):
-        raise UserError("uv, which fetches the earlier template, is neither in .venv-tools/bin nor on PATH; install it")
+        raise UserError(
+            "uv, which fetches the earlier template, is neither in .venv-tools/bin nor on PATH; type make env"
+        )
     links = ["--find-links", answers.wheels] if answers.wheels else []
     command = [uv, "pip", "install", "--quiet", "--no-deps", "--target", str(target), *links]
     done = subprocess.run(  # noqa: S603 - uv, and the version that the project names
         [*command, f"stepward=={answers.engine}"], capture_output=True, text=True, check=False
     )
     if done.returncode:
-        raise UserError(f"stepward {answers.engine}, which made this project, cannot be fetched: {done.stderr.strip()}")
+        why = f"{done.stderr.strip()}; if it is on no index, give --wheels with the folder of its wheel"
+        raise UserError(f"stepward {answers.engine}, which made this project, cannot be fetched: {why}")
     return target / TEMPLATE_IN_WHEEL
 
 
 def _git(project: Path, *words: str) -> str:
     done = subprocess.run(["git", *words], cwd=project, capture_output=True, text=True, check=False)  # noqa: S603, S607
     if done.returncode:
-        raise UserError(f"the update needs the project in git: {done.stderr.strip()}")
+        raise UserError(f"the update needs the project in git: {done.stderr.strip()}; commit all of it, and try again")
     return done.stdout

@@ -11,6 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from stepward.cli.user_error import UserError
+from stepward.domain.arguments import a_name_such_as
 from stepward.local.server import MINISTACK
 
 ANSWERS = ".copier-answers.yml"
@@ -36,7 +37,8 @@ class Answers:
         """The answers for a new project; raises UserError for a name that no package or stack can have."""
         package = name.replace("-", "_")
         if not _NAME.fullmatch(name):
-            raise UserError(f"{name!r}: a name is 1-30 lower-case letters, digits or '-', a letter first")
+            such_as = a_name_such_as(name, 30, "-")
+            raise UserError(f"{name!r}: a name is 1-30 lower-case letters, digits or '-', a letter first{such_as}")
         if package in _TAKEN or package in sys.stdlib_module_names or keyword.iskeyword(package):
             raise UserError(f"{name!r} is the name of a module that Python or the project needs; choose another one")
         if wheels and not list(wheels.glob("stepward-*.whl")):

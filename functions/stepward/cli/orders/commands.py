@@ -46,8 +46,9 @@ def undo(
 ) -> None:
     """Undo an order: compensate all that it did, and all that it may have done.
 
-    The Scheduler fences running steps, drops those that have not begun, and compensates each step that had or may
-    have had its effect, the last one first. It refuses past the order's point of no return, and during an undo.
+    The Scheduler takes no more replies of running steps, drops those that have not begun, and compensates each step
+    that had or may have had its effect, the last one first. It refuses past the order's point of no return, and
+    during an undo.
 
     Example: stepward undo ord-1001 --why "the customer withdrew"
 

@@ -47,11 +47,13 @@ def read(file: Path) -> list[Written]:
     try:
         spans = list(_spans(text))
     except json.JSONDecodeError as error:
-        raise UserError(f"{name}, line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from error
+        raise UserError(
+            f"{name}, line {error.lineno}, column {error.colno}: not JSON: {error.msg}; nothing was sent"
+        ) from error
     except RecursionError as error:
         raise UserError(f"{name} is nested too deeply to be read") from error
     if not spans:
-        raise UserError(f"{name} holds no order message")
+        raise UserError(f"{name} holds no order message; write one into it, or several, one after another")
     return [Written(f"{name}, line {text.count(chr(10), 0, start) + 1}", text[start:end]) for start, end in spans]
 
 

@@ -66,6 +66,7 @@ def send(
         for each, why in failed:
             complain(f"not sent: {each.position}: {why}")
     if failed:
+        complain("to send them again, give the same command; what has arrived is a duplicate, and changes nothing")
         raise typer.Exit(1)
 
 

@@ -9,7 +9,7 @@ import typer
 
 from stepward.cli.cost.command import Named
 from stepward.cli.schemas.messages import schemas
-from stepward.cli.terminal import complain, say
+from stepward.cli.terminal import complain, say, typed
 from stepward.domain.errors import Misconfigured, WorkflowError
 from stepward.project import Project
 
@@ -30,6 +30,6 @@ def schema(kind: Kind = "", *, app: Named = "") -> None:
         complain(str(error))
         raise typer.Exit(2) from None
     if kind and kind not in known:
-        complain(f"no message {kind!r}; to list the types: stepward schema")
+        complain(f"no message {kind!r}; to list the types: {typed('schema')}")
         raise typer.Exit(2)
     say(json.dumps(known[kind], indent=2, ensure_ascii=False) if kind else "\n".join(known))

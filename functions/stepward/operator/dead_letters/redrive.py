@@ -82,14 +82,15 @@ class Redrive:
     def run(self, most: int, pace: Pace) -> None:
         """Do it with at most `most` messages; raises Transient as long as nothing was done."""
         source = self.source
-        total = min(most, source.depth())
+        total, sent = min(most, source.depth()), 0
         with source.taken(most) as dead_letters:
             try:
                 for each in self._wanted(dead_letters):
                     if self._stopped(pace):
                         return
                     self.done.append((each, self._act(source, each, pace)))
-                    pace.on_progress(Progress(total, self.read, 0))
+                    sent += self.done[-1][1] is Action.SENT
+                    pace.on_progress(Progress(total, sent, self.read - sent))
             except Transient as error:
                 if not self.done:
                     raise

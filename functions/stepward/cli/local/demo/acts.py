@@ -55,7 +55,8 @@ def samples_of(app: App, folder: Path) -> Sequence[Sample]:
                 found.append(Sample(message, plans[message["type"]]))
     if not found:
         types = " or ".join(plans)
-        raise UserError(f"no file in {folder} is an order of type {types} that is accepted{''.join(refused)}")
+        write = f"write one, such as {folder / 'order.json'}"
+        raise UserError(f"no file in {folder} is an order of type {types} that is accepted; {write}{''.join(refused)}")
     return found[:MOST_SAMPLES]
 
 

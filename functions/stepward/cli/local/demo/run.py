@@ -18,7 +18,7 @@ from stepward.adapters.sqs.delivery import Outgoing
 from stepward.adapters.sqs.queues import SqsSender
 from stepward.cli.local.demo.acts import Act, acts_of, samples_of
 from stepward.cli.orders.view import order_view
-from stepward.cli.terminal import ERR, OUT, cell, complain, say, table
+from stepward.cli.terminal import ERR, OUT, cell, complain, say, table, typed
 from stepward.domain.errors import Transient
 from stepward.domain.task.record import ProcessState, Task
 from stepward.domain.workflow.plan import Plan, StepKind
@@ -118,13 +118,14 @@ def _told(acts: Sequence[Act], stage: Stage, ledger: Ledger) -> bool:
         say("\nThe order whose agent died, as `stepward show` shows it:\n")
         OUT.print(order_view(shown))
     for key in unfinished:
-        complain(f"{key} has not ended within {PATIENCE_S:g} s")
+        look = f"to look into it, {typed('local', 'up')}, and send it there"
+        complain(f"{key} has not ended within {PATIENCE_S:g} s; {look}")
     for key, times in (doubled := ledger.doubled()).items():
-        complain(f"{key} was done {times} times")
+        complain(f"{key} was done {times} times: its operation does not pass call.idempotency_key on")
     replayed = sum(entry.outcome == "replayed" for entry in ledger.entries())
     effects = f"{len(ledger.effects())} effects, none twice, despite {replayed} repeated calls"
     if not (doubled or unfinished):
-        say(f"\n{len(acts)} orders, {effects}. To stay up: stepward local up")
+        say(f"\n{len(acts)} orders, {effects}. To stay up: {typed('local', 'up')}")
     return not (doubled or unfinished)
 
 
