@@ -8,6 +8,7 @@ import msgspec
 import urllib3
 
 from stepward import UNDO, Agent, App, Call, Permanent, Signal, Step, Transient, Workflow, minutes, secret, service_url
+from stepward.domain.errors import Rejected
 from stepward.domain.workflow.agents import Operation
 from tests.sample import ShopEvent, ShopOrder, numbered_notice
 
@@ -71,4 +72,13 @@ returns = Workflow(
     order=Return,
     steps=[Signal("approval", Approval, complete_within=minutes(10)), Step(refund, complete_within=minutes(2))],
 )
-app = App("shop", workflows=[fulfilment, returns], default=fulfilment, event=ShopEvent, sources=(numbered_notice,))
+
+
+def other_notice(content: object) -> None:
+    """Rejects what a marketplace tells of anything but an order, and quotes what that is."""
+    if isinstance(content, Mapping) and "NotificationType" in content:
+        raise Rejected("NotificationType", f"is {content['NotificationType']!r}, which is not about an order")
+
+
+SOURCES = (numbered_notice, other_notice)
+app = App("shop", workflows=[fulfilment, returns], default=fulfilment, event=ShopEvent, sources=SOURCES)

@@ -9,12 +9,14 @@ import sys
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from importlib import import_module
 from pathlib import Path
 from traceback import extract_tb
 from typing import Any
 
+import stepward
+from stepward.app_checks import unfit_messages
 from stepward.domain.errors import Misconfigured, WorkflowError
 from stepward.domain.workflow.application import App
 
@@ -25,6 +27,7 @@ _ENGINE = Path(__file__).parent
 _ENVIRONMENTS = Path("infra", "environments")
 _NAMES_IT = f"[tool.stepward] app in pyproject.toml, or {APP},"
 _KEY, _WORDS, _LINE = re.compile(r"\s*\[?([\w-]+)\s*[\]=]"), re.compile(r"[\w-]+"), re.compile(r"at line (\d+)")
+_MADE = re.compile(r"(\w+)\.__init__\(\) (?:missing|got an unexpected|takes from)")
 _STEP, _KINDS = re.compile(r"step '([^']+)'"), {"Step", "Signal", "Timer", "Child", "Each"}
 
 
@@ -122,7 +125,10 @@ class Project:
         with self.explained(f"no application {target!r} in {self.functions}, as {_NAMES_IT} says"):
             found = getattr(import_module(module), name or "app")
         if not isinstance(found, App):
-            raise Misconfigured(f"{target!r} is {type(found).__name__}, not an application")
+            shop = f'app = App("{module.partition(".")[0]}", workflows=[...])'
+            raise Misconfigured(f"{target!r} is {type(found).__name__}, not an application; name one: {shop}")
+        for message, fault in unfit_messages(found):
+            raise WorkflowError(f"{self._place_of(message)}{fault}")
         return found
 
     @contextmanager
@@ -137,7 +143,15 @@ class Project:
             raise WorkflowError(f"{self._place(error) or what}: {error}") from error
         except Exception as error:
             place = self._place(error)
-            raise Misconfigured(f"{place}: {type(error).__name__}: {error}" if place else f"{what}: {error}") from error
+            said = f"{place}: {type(error).__name__}: {error}" if place else f"{what}: {error}"
+            raise Misconfigured(f"{said}{_takes(str(error))}") from error
+
+    def _place_of(self, message: type[Any]) -> str:
+        """Where the project's code has a class, as `_place` says it."""
+        file = Path(getattr(sys.modules.get(message.__module__), "__file__", None) or "/")
+        kinds = ast.walk(ast.parse(file.read_text())) if file.is_relative_to(self.functions) else ()
+        lines = [each.lineno for each in kinds if isinstance(each, ast.ClassDef) and each.name == message.__name__]
+        return f"{file.relative_to(self.root)}:{lines[0]}: " if lines else ""
 
     def _place(self, error: Exception) -> str:
         """Where in the project's code an error arose, such as functions/shop/workflow.py:31; else nothing."""
@@ -172,6 +186,13 @@ class Project:
             raise Misconfigured(f"pyproject.toml cannot be read: {error}") from error
 
 
+def _takes(error: str) -> str:
+    """The arguments of a part of a definition that an error says was made with wrong ones."""
+    named = _MADE.match(error)
+    kind = getattr(stepward, named[1], None) if named and named[1] in stepward.__all__ else None
+    return f"; {named[1]} takes {', '.join(each.name for each in fields(kind))}" if named and is_dataclass(kind) else ""
+
+
 def _lines_of_keys(text: str) -> Iterator[tuple[str, int]]:
     """The line of each key and table of a TOML text, as far as lines tell."""
     for line, words in enumerate(text.splitlines(), 1):
@@ -180,14 +201,14 @@ def _lines_of_keys(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _line_of_step(source: str, line: int, step: str) -> int:
-    """The line of the step of this name in the call that began at `line`, or else in the file; `line` if neither."""
+    """The line of the last step of this name in the call that began at `line`, or in the file; `line` if neither."""
     calls = [each for each in ast.walk(ast.parse(source)) if isinstance(each, ast.Call)]
     named = [
         each.lineno for each in calls if ast.unparse(each.func).rpartition(".")[2] in _KINDS and step in _names(each)
     ]
     ends = [each.end_lineno or line for each in calls if each.lineno == line]
     within = [each for each in named if line <= each <= max(ends, default=line)]
-    return next(iter([*within, *named]), line)
+    return [line, *named, *within][-1]
 
 
 def _names(step: ast.Call) -> Iterator[str]:

@@ -10,6 +10,7 @@ from aws_cdk import App, AssetHashType, Validations
 from aws_cdk import aws_lambda as lambda_
 from cdk_nag import AwsSolutionsChecks
 
+from stepward.app_checks import unlisted_workflows
 from stepward.domain.errors import StepwardError
 from stepward.project import Project
 from stepward_cdk.functions.bundling import bundle
@@ -35,7 +36,7 @@ def _synthesise(project: Project) -> None:
     app = App(context=context, outdir=os.environ.get("CDK_OUTDIR", str(project.root / "cdk.out")))
     chosen, application = choose(project, app.node.get_all_context()), project.app()
     settings = chosen.settings
-    for note in chosen.notes:
+    for note in (*chosen.notes, *unlisted_workflows(application, project.functions)):
         sys.stderr.write(f"{note}\n")
     # Before the bundle, which takes its time.
     check_addresses(application, settings.service_urls, chosen.addresses)

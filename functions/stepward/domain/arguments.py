@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from enum import Enum
@@ -15,25 +16,25 @@ Mend = Callable[[str, Any], str]
 
 
 def check_arguments(where: str, given: object, *names: str) -> None:
-    """Refuse the first of these attributes that is of the wrong kind; one that is None was left out."""
+    """Refuse the first of these attributes that is of the wrong kind; most may be None, which leaves them out."""
     for name in names:
         value = getattr(given, name)
-        if value is not None and (mend := _MENDS[name](name, value)):
-            raise WorkflowError(f"{where}: {name} is {_said(value)}; {mend}")
+        if (value is not None or name in _NEEDED) and (mend := _MENDS[name](name, value)):
+            raise WorkflowError(f"{where}: {name} is {said(value)}; {mend}")
 
 
 def check_elements(where: str, name: str, elements: object, kinds: type | UnionType, mend: str) -> None:
     """Refuse what is no list, or a list with an element of another kind."""
     if not isinstance(elements, list | tuple):
-        raise WorkflowError(f"{where}: {name} is {_said(elements)}; write a list: {name}=[...]")
+        raise WorkflowError(f"{where}: {name} is {said(elements)}; write a list: {name}=[...]")
     for at, each in enumerate(elements):
         if not isinstance(each, kinds):
-            raise WorkflowError(f"{where}: {name}[{at}] is {_said(each)}; {mend}")
+            raise WorkflowError(f"{where}: {name}[{at}] is {said(each)}; {mend}")
 
 
 def named(operation: object) -> str:
     """The name of an operation, or of what was given in its place."""
-    return str(getattr(operation, "name", None) or getattr(operation, "__name__", None) or _said(operation))
+    return str(getattr(operation, "name", None) or getattr(operation, "__name__", None) or said(operation))
 
 
 def policy_mend(value: object) -> str:
@@ -44,14 +45,24 @@ def policy_mend(value: object) -> str:
     return ""
 
 
-def _said(value: object) -> str:
+def a_name_such_as(name: str, longest: int, joint: str) -> str:
+    """A name that fits, made of one that does not."""
+    fits = re.sub(r"[^a-z0-9_-]+", joint, name.lower()).lstrip("-_0123456789")
+    fits = (fits if joint == "_" else fits.replace("_", joint))[:longest].rstrip("-_")
+    return f"; such as {fits!r}" if fits else ""
+
+
+def said(value: object) -> str:
+    """What was given, in words."""
     if _is_operation(value):
         return f"the operation {named(value)!r}"
     if callable(value) and hasattr(value, "__name__") and not isinstance(value, type):
         return f"the function {value.__name__!r}"
     if isinstance(value, type):
         return f"the class {value.__name__!r}"
-    return f"{value!r} ({type(value).__name__})" if isinstance(value, str | int | float) else type(value).__name__
+    if isinstance(value, str | int | float):
+        return f"{value!r} ({type(value).__name__})"
+    return repr(value) if value is None else type(value).__name__
 
 
 def _is_operation(value: object) -> bool:
@@ -59,11 +70,13 @@ def _is_operation(value: object) -> bool:
 
 
 def _operation(_: str, value: object) -> str:
+    if named(value) == "<lambda>":
+        return "write a function with def, and @AGENT.operation above it, with its agent"
     if _is_operation(value):
         return ""
-    if callable(value):
+    if callable(value) and hasattr(value, "__name__"):
         return "make it one: write @AGENT.operation above it, with its agent"
-    return "write the operation's name, without calling it: Step(charge, ...)"
+    return "write the operation itself, without quotes and without calling it: Step(charge, undo=refund, ...)"
 
 
 def _span(name: str, value: object) -> str:
@@ -89,9 +102,11 @@ def _ending(name: str, value: object) -> str:
 
 
 def _steps(name: str, value: object) -> str:
-    if isinstance(value, list | tuple):
-        return ""
-    return f"write a list: {name}=[{named(value) if _is_operation(value) else '...'}]"
+    if not isinstance(value, list | tuple):
+        shown = named(value) if _is_operation(value) else repr(value) if isinstance(value, str) else "..."
+        return f"write a list: {name}=[{shown}]"
+    wrong = [each for each in value if not isinstance(each, str) and not hasattr(each, "name")]
+    return f"it holds {said(wrong[0])}; write the steps that it waits for: {name}=[reserve]" if wrong else ""
 
 
 def _texts(name: str, value: object) -> str:
@@ -99,18 +114,31 @@ def _texts(name: str, value: object) -> str:
 
 
 def _condition(name: str, value: object) -> str:
-    if hasattr(value, "frozen"):
+    if hasattr(value, "frozen") and not hasattr(value, "exists"):
         return ""
     return f'write a condition on a ref, which is data: {name}=ref.order("amount") > 100, and from stepward import ref'
 
 
 def _message(name: str, value: object) -> str:
-    if "order_id" in getattr(value, "__struct_fields__", ()):
+    if {"order": "submitted_at", "event": "op"}[name] in getattr(value, "__struct_fields__", ()):
         return ""
     base = f"{name.capitalize()}Message"
     return f"write {name}=a subclass of {base}: class Mine({base}, frozen=True, kw_only=True)"
 
 
+def _ref(name: str, value: object) -> str:
+    return "" if hasattr(value, "exists") else f'write a ref to where it is: {name}=ref.order("departsAt")'
+
+
+def _class(name: str, value: object) -> str:
+    return "" if isinstance(value, type) else f"write a class, without quotes: {name}=Approval"
+
+
+def _workflow(name: str, value: object) -> str:
+    return "" if hasattr(value, "steps") else f"write the workflow itself, without quotes: {name}=fulfilment"
+
+
+_NEEDED = {"name", "operation", "version", "delay", "message", "workflow"}
 _MENDS: Mapping[str, Mend] = {
     **dict.fromkeys(("operation", "undo", "check"), _operation),
     **dict.fromkeys(("complete_within", "answer_within", "delay", "span", "settle"), _span),
@@ -118,6 +146,9 @@ _MENDS: Mapping[str, Mend] = {
     **dict.fromkeys(("on_timeout", "on_permanent", "on_failure", "on_refused", "on_undone"), _ending),
     **dict.fromkeys(("order", "event"), _message),
     "when": _condition,
+    "until": _ref,
+    "message": _class,
+    **dict.fromkeys(("workflow", "default"), _workflow),
     "name": _text,
     "after": _steps,
     "services": _texts,

@@ -26,7 +26,7 @@ def test_the_walk_through_the_engine_names_functions_of_the_example() -> None:
 
 @pytest.mark.parametrize(("page", "command", "lines"), RUN_HERE, ids=lambda it: it if isinstance(it, str) else "")
 def test_a_command_prints_what_its_page_says(
-    page: str, command: str, lines: list[str], monkeypatch: pytest.MonkeyPatch
+    page: str, command: str, lines: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """U4: `…` stands for whatever else is in the line, and on a line of its own for any lines."""
     monkeypatch.chdir(ROOT)

@@ -1,11 +1,14 @@
 """A project's application is found by its name, or an error says how to name it."""
 
+import re
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
+from stepward.app_checks import unlisted_workflows
 from stepward.domain.errors import Misconfigured, WorkflowError
 from stepward.project import APP, Project
 
@@ -106,6 +109,21 @@ def test_what_is_not_there_or_no_application_is_refused(project: Project, name: 
             WorkflowError,
             r"functions/found_here.py:9: workflow 'found', step 'work'",
         ),
+        (
+            "complete_within=minutes(1))",
+            """complete_within=minutes(1)),
+    Step(Agent("one").operation(work), complete_within=minutes(1))""",
+            WorkflowError,
+            r"functions/found_here.py:7: workflow 'found', step 'work': 2 steps have this name",
+        ),
+        (
+            "complete_within=minutes(1))",
+            """complete_within=minutes(1)),
+    Step(Agent("one").operation(work), name="second", after=["third"], complete_within=minutes(1)),
+    Step(Agent("one").operation(work), name="third", complete_within=minutes(1))""",
+            WorkflowError,
+            r"functions/found_here.py:7: workflow 'found', step 'second': waits for itself in a circle",
+        ),
     ],
 )
 def test_a_mistake_in_the_projects_code_is_told_with_its_line(
@@ -118,6 +136,45 @@ def test_a_mistake_in_the_projects_code_is_told_with_its_line(
     with pytest.raises(WorkflowError if error is WorkflowError else Misconfigured, match=f"^{says}") as refused:
         project.app()
     assert isinstance(refused.value.__cause__, error)
+
+
+@pytest.mark.parametrize(
+    ("field", "says"),
+    [
+        ("item: complex", "class Order: item: type <class 'complex'> is not supported; take str,"),
+        ("item: object", "class Order: item: type <class 'object'> is not supported; take str,"),
+        ("item: 'Item'", "class Order: name 'Item' is not defined; import it in the module of the class"),
+        ("item = 'x'", "class Order: item has no type, so no message may have it; write item: str"),
+        ("item: str | None = None; kinds: ClassVar = 'x'", ""),
+    ],
+)
+def test_a_class_that_no_message_fits_is_refused_with_its_line(project: Project, field: str, says: str) -> None:
+    source = (
+        f"from typing import ClassVar\nfrom stepward import OrderMessage\nclass Order(OrderMessage):\n    {field}\n"
+    )
+    (project.functions / "found_here.py").write_text(source + SOURCE.replace("1, [", "1, order=Order, steps=["))
+    named(project, 'app = "found_here"')
+
+    with pytest.raises(WorkflowError) if says else nullcontext() as refused:
+        project.app()
+    assert not refused or re.match(r"functions/found_here.py:\d+: " + re.escape(says), str(refused.value))
+
+
+def test_a_part_made_with_wrong_arguments_says_which_it_takes(project: Project) -> None:
+    (project.functions / "found_here.py").write_text(SOURCE.replace("complete_within", "within"))
+    named(project, 'app = "found_here"')
+
+    with pytest.raises(Misconfigured, match=r"found_here.py:6: TypeError: .*'within'; Step takes operation, undo, "):
+        project.app()
+
+
+def test_a_workflow_that_the_application_does_not_list_is_noticed_once(project: Project) -> None:
+    steps = "[Step(Agent('two').operation(work), complete_within=minutes(1))]"
+    (project.functions / "found_here.py").write_text(f"{SOURCE}extra = again = Workflow('extra', 1, {steps})\n")
+    named(project, 'app = "found_here"')
+
+    (notice,) = unlisted_workflows(project.app(), project.functions)
+    assert notice.startswith("functions/found_here.py: app 'found' does not list workflow 'extra'; add it to workflows")
 
 
 def test_outside_of_any_project_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

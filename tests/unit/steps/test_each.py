@@ -232,7 +232,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"steps": Each("inner", ref.order("parcels"), SHIP)}, "'inner' is a Each; an item has only Steps"),
     ({"steps": replace(SHIP, after=[])}, "leave out after= of 'ship'"),
     ({"steps": replace(SHIP, point_of_no_return=True)}, "'ship' is a point of no return"),
-    ({"steps": replace(SHIP, name="close")}, "2 steps are named 'close'"),
+    ({"steps": replace(SHIP, name="close")}, "step 'close': 2 steps have this name"),
     ({"steps": replace(SHIP, complete_within=None)}, "its step 'ship': has no complete_within"),
     ({"steps": replace(SHIP, when=ref.item("size") > 1)}, "item has no field 'size'"),
     ({"steps": [SHIP, replace(PACK, when=ref.result("close", "x") > 1)]}, "reads the result of 'close'"),

@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, cast
+from types import CodeType
+from typing import Any, Never, NoReturn, cast, overload
 
-from stepward.domain.arguments import check_arguments
+from stepward.domain.arguments import a_name_such_as, check_arguments, said
 from stepward.domain.errors import WorkflowError
 from stepward.domain.timing import milliseconds
 
@@ -18,7 +19,7 @@ _SECRET_NAME = re.compile(r"[A-Za-z0-9/_+=.@-]{1,256}")
 _VARIABLE = re.compile(r"[A-Za-z][A-Za-z0-9_]{1,99}")
 _RESERVED = ("AWS_", "LAMBDA_", "POWERTOOLS_", "STEPWARD_")
 MOST_MEMORY_MB = 10_240
-_VARARGS, _COROUTINE = 0x04, 0x80
+_VARARGS, _GENERATOR, _ASYNC = 0x04, 0x20, 0x80 | 0x200
 """Flags of a function's code, as in `inspect`, whose import a start can do without."""
 
 
@@ -86,10 +87,20 @@ class Agent:
         check_settle(self.name, milliseconds(self.settle))
         check_agent_function(self.name, self.secrets, self.environment, self.memory_mb)
 
-    def operation(self, run: Asks) -> Operation:
+    @overload
+    def operation(self, run: Asks) -> Operation: ...
+    @overload
+    def operation(self) -> Callable[[Asks], Operation]: ...
+    def operation(self, run: Asks | None = None) -> Operation | Callable[[Asks], Operation]:
         """Make an operation of `run`, under its own name; used as a decorator. Only a check may return None."""
+        if run is None:
+            return self.operation
         check_function(self.name, run)
         return Operation(self, run.__name__, cast("Run", run))
+
+    def __call__(self, *_: Never) -> NoReturn:
+        """Refuse: as a decorator, it lacks its `.operation`."""
+        raise WorkflowError(f"agent {self.name!r} is no decorator; write {_decorator(self.name)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,18 +119,47 @@ class Operation:
 
 
 def check_function(agent: str, run: Asks) -> None:
-    """Refuse a function that no call can run: a coroutine's, or one without a parameter."""
-    code = getattr(run, "__code__", None)
-    if code and (code.co_flags & _COROUTINE or not (code.co_argcount or code.co_flags & _VARARGS)):
-        slip = "is async" if code.co_flags & _COROUTINE else "has no parameter"
-        name = run.__name__
-        raise WorkflowError(f"agent {agent!r}: operation {name!r} {slip}; write def {name}(call: Call), without async")
+    """Refuse what no call can run, and a function that hides another operation of its module."""
+    name = getattr(run, "__name__", "")
+    if isinstance(run, Operation | type) or not name:
+        raise WorkflowError(
+            f"agent {agent!r}: an operation is made of a function with a name, not of {said(run)}; write "
+            f"{_decorator(agent)} once, above def charge(call: Call)"
+        )
+    if code := getattr(run, "__code__", None):
+        where = f"agent {agent!r}: operation {name!r}"
+        if slip := _slip(run, code):
+            raise WorkflowError(f"{where} {slip}; write def {name}(call: Call), which returns its result")
+        hidden = getattr(run, "__globals__", {}).get(run.__qualname__)
+        other = getattr(hidden.run, "__code__", code) if isinstance(hidden, Operation) else code
+        if other.co_filename == code.co_filename and other.co_firstlineno != code.co_firstlineno:
+            raise WorkflowError(f"{where} hides the operation of this name in line {other.co_firstlineno}; rename one")
+
+
+def _decorator(agent: str) -> str:
+    return f"@{agent.replace('-', '_')}.operation"
+
+
+def _slip(run: Asks, code: CodeType) -> str:
+    """Why a call cannot run a function with this code; "" if it can."""
+    if code.co_flags & _ASYNC:
+        return "is async, and an agent awaits nothing"
+    if code.co_flags & _GENERATOR:
+        return "yields, and nothing takes what it yields"
+    given = code.co_argcount - hasattr(run, "__self__")
+    if not (given or code.co_flags & _VARARGS):
+        return "has no parameter for the call"
+    needed = given - len(getattr(run, "__defaults__", None) or ())
+    needed += code.co_kwonlyargcount - len(getattr(run, "__kwdefaults__", None) or ())
+    return f"takes {needed} arguments, and gets one, the call, which has the order" if needed > 1 else ""
 
 
 def check_name(where: str, name: str) -> None:
     """Refuse what cannot be the name of an agent or of an application: it names queues and a stack."""
     if not _AGENT_NAME.fullmatch(name):
-        raise WorkflowError(f"{where}: a name is 1-30 lower-case letters, digits or '-', a letter first")
+        raise WorkflowError(
+            f"{where}: a name is 1-30 lower-case letters, digits or '-', a letter first{a_name_such_as(name, 30, '-')}"
+        )
 
 
 def check_agent_name(name: str, max_concurrency: int) -> None:
@@ -139,13 +179,15 @@ def check_agent_function(name: str, secrets: Collection[str], environment: Mappi
     """Refuse what an agent's function cannot have: a secret or a variable without a usable name, or such a memory."""
     if isinstance(secrets, str):
         raise WorkflowError(f"agent {name!r}: secrets {secrets!r} is one text; write secrets=({secrets!r},)")
+    if not isinstance(environment, Mapping) or not all(isinstance(each, str) for each in environment.values()):
+        raise WorkflowError(f'agent {name!r}: environment is texts by their names: environment={{"BANK_MODE": "test"}}')
     for each in secrets:
         if not _SECRET_NAME.fullmatch(each):
             raise WorkflowError(f"agent {name!r}: {each!r} is no secret's name: letters, digits and /_+=.@-")
     for variable in environment:
         if not _VARIABLE.fullmatch(variable) or variable.startswith(_RESERVED):
             raise WorkflowError(
-                f"agent {name!r}: variable {variable!r}: a name is letters, digits and '_', a letter first, and "
+                f"agent {name!r}: variable {variable!r}: a name is 2-100 letters, digits and '_', a letter first, and "
                 f"does not begin with {', '.join(_RESERVED)}"
             )
     if not 128 <= memory_mb <= MOST_MEMORY_MB:

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, get_args, get_type_hints
 
 from stepward.domain.arguments import check_arguments, check_elements
+from stepward.domain.errors import WorkflowError
 from stepward.domain.key import SUBMITTED, Keys, TaskKey
 from stepward.domain.workflow.agents import Agent, Operation, check_name
 from stepward.domain.workflow.children import check_listed
@@ -34,7 +35,7 @@ class App:
     sources: Sequence[Callable[[Any], Any]] = ()
 
     def __post_init__(self) -> None:
-        check_arguments(f"app {self.name!r}", self, "name", "event")
+        check_arguments(f"app {self.name!r}", self, "name", "event", "default")
         check_name(f"app {self.name!r}", self.name)
         check_elements(f"app {self.name!r}", "workflows", self.workflows, Workflow, "write workflows=[fulfilment]")
         where, names = f"app {self.name!r}", [each.name for each in self.workflows]
@@ -118,4 +119,9 @@ class App:
 
 
 def _types_of(order: type[Any] | None) -> tuple[str, ...]:
-    return get_args(get_type_hints(order).get("type") if order else None) or (SUBMITTED,)
+    try:
+        return get_args(get_type_hints(order).get("type") if order else None) or (SUBMITTED,)
+    except NameError as error:
+        name = order.__name__ if order else ""
+        said = f"class {name}: {error}; import it in the module of the class, and not under TYPE_CHECKING"
+        raise WorkflowError(said) from error

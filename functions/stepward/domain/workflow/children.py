@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any, ClassVar, Protocol
 
-from stepward.domain.arguments import check_arguments
+from stepward.domain.arguments import check_arguments, named, said
 from stepward.domain.errors import WorkflowError
 from stepward.domain.timing import DAY_MS, milliseconds
 from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep, Policy, StepKind
@@ -58,9 +58,11 @@ class Child:
     operations: ClassVar[tuple[()]] = ()
 
     def __post_init__(self) -> None:
-        check_arguments(
-            f"step {self.name!r}", self, "name", "complete_within", "on_timeout", "on_undone", "after", "when"
-        )
+        where = f"step {self.name!r}"
+        check_arguments(where, self, "name", "workflow", "complete_within", "on_timeout", "on_undone", "after", "when")
+        for name, each in self.order.items():
+            if not isinstance(each, Ref):
+                raise WorkflowError(f'{where}: order[{name!r}] is {said(each)}; write a ref: ref.order("total")')
 
     def planned(self, after: tuple[str, ...], complete_within: timedelta | None = None) -> PlannedStep:
         """The step as plain data, with the child's whole plan; `complete_within` is for the steps of the child."""
@@ -117,7 +119,8 @@ class Each:
             raise WorkflowError(f"{where}: items is a ref to a list, {said}")
         for step in self.inner:
             if not hasattr(step, "operation"):
-                raise WorkflowError(f"{where}: {step.name!r} is a {type(step).__name__}; an item has only Steps")
+                kind = type(step).__name__
+                raise WorkflowError(f"{where}: {named(step)!r} is a {kind}; an item has only Steps: Step(ship, ...)")
             if step.after is not None:
                 raise WorkflowError(f"{where}: leave out after= of {step.name!r}; an item's steps follow one another")
             if step.point_of_no_return:

@@ -13,12 +13,7 @@ from stepward.domain.workflow.agents import Agent, Operation
 from stepward.domain.workflow.children import Child, Each, goes_back
 from stepward.domain.workflow.plan import ENDS, Exhausted, Plan, PlannedStep, Policy
 from stepward.domain.workflow.refs import Condition, as_data
-from stepward.domain.workflow.validation import (
-    check_check,
-    check_draining,
-    check_unambiguous,
-    check_workflow,
-)
+from stepward.domain.workflow.validation import check_check, check_draining, check_unambiguous, check_workflow
 from stepward.domain.workflow.waits import Signal, Timer, policies_of
 
 
@@ -135,7 +130,8 @@ class Workflow:
     def __post_init__(self) -> None:
         where = f"workflow {self.name!r}"
         check_arguments(where, self, "name", "version", "order", "complete_within", "on_timeout", "on_failure")
-        check_elements(where, "steps", self.steps, AnyStep, "write Step(reserve, complete_within=minutes(1))")
+        for name, listed, kinds in (("steps", self.steps, AnyStep), ("draining", self.draining, Step)):
+            check_elements(where, name, listed, kinds, "write Step(reserve, complete_within=minutes(1))")
         check_workflow(plan := self.plan(), per_customer=self.per_customer)
         self._check_refs(plan)
         begun = {(each.agent.name, each.name) for each in self._begun}

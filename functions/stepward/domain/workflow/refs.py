@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from stepward.domain.arguments import said
 from stepward.domain.errors import NotUnderstood, Untellable, WorkflowError
 from stepward.domain.workflow.values import (
     MISSING,
@@ -107,6 +108,8 @@ class References:
     @staticmethod
     def result(step: Named | str, path: str = "", *, default: Constant | Missing = MISSING) -> Ref:
         """A field of the result of an earlier step, which is named by itself, by its operation or by its name."""
+        if not hasattr(step, "name") and not isinstance(step, str):
+            raise WorkflowError(f"ref.result takes a step, its operation or its name, not {said(step)}")
         return _ref("result", step if isinstance(step, str) else step.name, path, default=default)
 
     @staticmethod

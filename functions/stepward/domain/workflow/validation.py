@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
-from itertools import combinations
+from itertools import combinations, pairwise
 
+from stepward.domain.arguments import a_name_such_as
 from stepward.domain.errors import WorkflowError
 from stepward.domain.key import LONGEST_KEY, LONGEST_TYPE, SUBMITTED
 from stepward.domain.timing import DAY_MS, LONGEST_ORDER_MS
@@ -34,10 +35,11 @@ _TYPE = re.compile(
 def check_workflows(where: str, names: Sequence[str], *, has_default: bool) -> None:
     """Refuse an application whose workflows cannot be told apart, or whose default is not one of them."""
     if not 1 <= len(names) <= MAX_WORKFLOWS:
-        raise WorkflowError(f"{where}: {len(names)} workflows; an app has 1 to {MAX_WORKFLOWS}")
+        raise WorkflowError(f"{where}: {len(names)} workflows; an app has 1 to {MAX_WORKFLOWS}: workflows=[fulfilment]")
     check_unambiguous(where, "workflows", names)
     if not has_default:
-        raise WorkflowError(f"{where}: a message may name no workflow; say which one it means: default={names[0]}")
+        default = names[0].replace("-", "_")
+        raise WorkflowError(f"{where}: a message may name no workflow; say which one it means: default={default}")
 
 
 def check_types(where: str, types: Mapping[str, Sequence[str]]) -> None:
@@ -75,15 +77,16 @@ def check_unambiguous(where: str, what: str, names: Iterable[str]) -> None:
 def check_workflow(plan: Plan, *, per_customer: bool = False) -> None:
     """Refuse a plan that cannot work, with a message that names the fault."""
     where = f"workflow {plan.workflow!r}"
-    if not _STEP_NAME.fullmatch(plan.workflow):
-        raise WorkflowError(f"{where}: a name is 1-40 lower-case letters, digits, '_' or '-', a letter first")
+    _check_name(where, plan.workflow)
     if plan.version < 1:
-        raise WorkflowError(f"{where}: version {plan.version} is below 1")
+        raise WorkflowError(f"{where}: version {plan.version} is below 1; write version=1, and raise it with the steps")
     if not 1 <= len(plan.with_parts) <= MAX_STEPS:
         raise WorkflowError(f"{where}: {len(plan.with_parts)} steps; a workflow has 1 to {MAX_STEPS}")
     for name, times in Counter(step.name for step in plan.with_parts).items():
         if times > 1:
-            raise WorkflowError(f"{where}: {times} steps are named {name!r}; give each Step its own name=")
+            raise WorkflowError(
+                f'{where}, step {name!r}: {times} steps have this name; give each its own, such as name="{name}-2"'
+            )
     for step in plan.steps:
         _check_step(f"{where}, step {step.name!r}", step, plan)
         if per_customer:
@@ -103,19 +106,32 @@ def check_draining(workflow: str, draining: Iterable[PlannedStep], begun: Collec
 
 def _check_limit(where: str, step: PlannedStep) -> None:
     if not step.complete_within:
-        raise WorkflowError(f"{where}: has no complete_within; say how long one attempt may take")
+        raise WorkflowError(
+            f"{where}: has no complete_within; say how long one attempt may take: complete_within=minutes(1)"
+        )
     if not SHORTEST_ATTEMPT_MS <= step.complete_within <= LONGEST_ATTEMPT_MS:
-        raise WorkflowError(f"{where}: complete_within {step.complete_within} ms is outside 1 s to 12 h")
+        raise WorkflowError(
+            f"{where}: complete_within {step.complete_within / 1000:,g} s is outside 1 s to 12 h; an operation whose "
+            "work takes longer returns Later(), and its step has answer_within="
+        )
+
+
+def _check_name(where: str, name: str) -> None:
+    if not _STEP_NAME.fullmatch(name):
+        such_as = a_name_such_as(name, 40, "_")
+        raise WorkflowError(f"{where}: a name is 1-40 lower-case letters, digits, '_' or '-', a letter first{such_as}")
 
 
 def _check_step(where: str, step: PlannedStep, plan: Plan) -> None:
-    if not _STEP_NAME.fullmatch(step.name):
-        raise WorkflowError(f"{where}: a name is 1-40 lower-case letters, digits, '_' or '-', a letter first")
+    _check_name(where, step.name)
     _check_kind(where, step, plan)
     _check_ends(where, step)
     for wanted in step.after:
         if wanted not in {other.name for other in plan.steps}:
-            raise WorkflowError(f"{where}: waits for {wanted!r}, which is not a step of this workflow")
+            raise WorkflowError(
+                f"{where}: waits for {wanted!r}, which is not a step of this workflow; its after= may have "
+                f"{', '.join(other.name for other in plan.steps if other is not step) or 'none'}"
+            )
 
 
 def _check_kind(where: str, step: PlannedStep, plan: Plan) -> None:
@@ -177,6 +193,12 @@ def _check_executors(where: str, step: PlannedStep) -> None:
                 f"{where}: {executor.operation} has no undo; an attempt in doubt must be taken back before another "
                 "agent takes the step"
             )
+    for executor in step.executors:
+        if (executor.agent, executor.operation) == (executor.undo_agent, executor.undo):
+            raise WorkflowError(
+                f"{where}: {executor.operation!r} is the operation and its undo; name one that reverses it, or leave "
+                "undo= out"
+            )
     agents = [step.agent, *(policy.agent for policy in step.exhausted if policy.kind is Exhausted.FALLBACK)]
     if len(set(agents)) < len(agents):
         raise WorkflowError(f"{where}: two of its operations are of one agent; a fallback is another agent's")
@@ -197,8 +219,12 @@ def _check_order(where: str, plan: Plan) -> None:
     try:
         TopologicalSorter({step.name: step.after for step in plan.steps}).prepare()
     except CycleError as error:
-        circle = " -> ".join(error.args[1])
-        raise WorkflowError(f"{where}: steps wait for each other in a circle: {circle}") from error
+        circle, written = error.args[1], [step.name for step in plan.steps]
+        step = next(after for before, after in pairwise(circle) if written.index(before) >= written.index(after))
+        said = " -> ".join(circle)
+        raise WorkflowError(
+            f"{where}, step {step!r}: waits for itself in a circle: {said}; take the later step out of its after="
+        ) from error
     _check_point_of_no_return(where, plan)
 
 

@@ -9,7 +9,7 @@ from datetime import timedelta
 from types import UnionType
 from typing import Any, ClassVar
 
-from stepward.domain.arguments import check_arguments, policy_mend
+from stepward.domain.arguments import check_arguments, policy_mend, said
 from stepward.domain.errors import WorkflowError
 from stepward.domain.messages import DOORS, MOST_DATA_BYTES
 from stepward.domain.timing import DAY_MS, milliseconds
@@ -63,7 +63,7 @@ class Timer:
     operations: ClassVar[tuple[()]] = ()
 
     def __post_init__(self) -> None:
-        check_arguments(f"step {self.name!r}", self, "name", "span", "after", "when")
+        check_arguments(f"step {self.name!r}", self, "name", "span", "until", "after", "when")
 
     def planned(self, after: tuple[str, ...]) -> PlannedStep:
         """The step as plain data."""
@@ -102,7 +102,9 @@ class Signal:
     operations: ClassVar[tuple[()]] = ()
 
     def __post_init__(self) -> None:
-        check_arguments(f"step {self.name!r}", self, "name", "complete_within", "on_refused", "after", "when")
+        check_arguments(
+            f"step {self.name!r}", self, "name", "message", "complete_within", "on_refused", "after", "when"
+        )
 
     def planned(self, after: tuple[str, ...]) -> PlannedStep:
         """The step as plain data."""
@@ -130,7 +132,7 @@ def policies_of(name: str, given: Any, kinds: UnionType, take: str) -> list[Any]
     for policy in listed:
         if not isinstance(policy, kinds):
             raise WorkflowError(
-                f"step {name!r}: on_timeout takes {take} there, not {type(policy).__name__}{policy_mend(policy)}"
+                f"step {name!r}: on_timeout takes {take} there, not {said(policy)}{policy_mend(policy)}"
             )
     return listed
 

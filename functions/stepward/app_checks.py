@@ -1,0 +1,63 @@
+"""What only an import of the whole application shows: a class that no message fits, a workflow that nothing lists."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from stepward.domain.workflow.application import App
+from stepward.domain.workflow.definition import Workflow
+
+_TAKE = "take str, int, bool, Decimal, datetime, list, dict, Literal, an enum, or a class of such fields"
+
+
+def unfit_messages(app: App) -> Iterator[tuple[type[Any], str]]:
+    """Each class of messages that none would fit, with the reason: all orders would be rejected, or come back."""
+    declared = [each for workflow in app.workflows for each in (workflow.order, *workflow.signals.values())]
+    for message in (*declared, app.event):
+        if message and (fault := _fault_of(message)):
+            yield message, f"class {message.__name__}: {fault}"
+
+
+def unlisted_workflows(app: App, functions: Path) -> Iterator[str]:
+    """A notice of each workflow in the project's code that the application does not list, so that no order has it."""
+    seen = list(app.workflows)
+    for module in list(sys.modules.values()):
+        file = Path(getattr(module, "__file__", None) or "/")
+        if file.is_relative_to(functions):
+            for each in vars(module).values():
+                if isinstance(each, Workflow) and each not in seen:
+                    seen.append(each)
+                    where = f"{functions.name}/{file.relative_to(functions)}"
+                    yield f"{where}: app {app.name!r} does not list workflow {each.name!r}; add it to workflows=[...]"
+
+
+def _fault_of(message: type[Any]) -> str:
+    for name, value in vars(message).items():
+        if not name.startswith("_") and name not in _annotated(message) and not hasattr(value, "__get__"):
+            return f"{name} has no type, so no message may have it; write {name}: {type(value).__name__}"
+    try:
+        msgspec.json.schema(message)
+    except NameError as error:
+        return f"{error}; import it in the module of the class, and not under TYPE_CHECKING"
+    except TypeError as error:
+        return f"{_field_of(message)}{str(error).splitlines()[-1]}; {_TAKE}"
+    return ""
+
+
+def _field_of(message: type[Any]) -> str:
+    """The field to blame, if the class tells."""
+    for each in msgspec.structs.fields(message) if issubclass(message, msgspec.Struct) else ():
+        try:
+            msgspec.json.schema(each.type)
+        except TypeError:
+            return f"{each.name}: "
+    return ""
+
+
+def _annotated(message: type[Any]) -> set[str]:
+    return {name for each in message.__mro__ for name in getattr(each, "__annotations__", {})}
