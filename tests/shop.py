@@ -1,6 +1,5 @@
 """A small shop: the application of those tests of the engine that need a whole one, with services over HTTP."""
 
-import json
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -27,12 +26,10 @@ def _operation(agent: Agent, name: str) -> Operation:
 def _post(path: str, call: Call) -> Mapping[str, Any]:
     service, _, operation = path.partition("/")
     headers = {"Content-Type": "application/json", "Idempotency-Key": call.idempotency_key, "Fence": str(call.fence)}
-    if forward := call.idempotency_key.removesuffix("/undo") * call.idempotency_key.endswith("/undo"):
-        headers["Undo-Of"] = forward
     if service == payments.name:
         headers["Authorization"] = f"Bearer {secret(API_KEY)}"
     url, left = f"{service_url(service)}/{operation}", max(0.1, call.remaining())
-    answer = urllib3.request("POST", url, body=json.dumps({}), headers=headers, timeout=left, retries=False)
+    answer = urllib3.request("POST", url, body="{}", headers=headers, timeout=left, retries=False)
     if answer.status >= 400:
         kind = Transient if answer.status >= 500 else Permanent
         raise kind(f"{path}: HTTP {answer.status} {answer.json()['code']}")
