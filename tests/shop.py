@@ -1,6 +1,5 @@
 """A small shop: the application of those tests of the engine that need a whole one, with services over HTTP."""
 
-import json
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -8,6 +7,7 @@ import msgspec
 import urllib3
 
 from stepward import UNDO, Agent, App, Call, Permanent, Signal, Step, Transient, Workflow, minutes, secret, service_url
+from stepward.domain.errors import Rejected
 from stepward.domain.workflow.agents import Operation
 from tests.sample import ShopEvent, ShopOrder, numbered_notice
 
@@ -26,12 +26,10 @@ def _operation(agent: Agent, name: str) -> Operation:
 def _post(path: str, call: Call) -> Mapping[str, Any]:
     service, _, operation = path.partition("/")
     headers = {"Content-Type": "application/json", "Idempotency-Key": call.idempotency_key, "Fence": str(call.fence)}
-    if call.idempotency_key.endswith("/undo"):
-        headers["Undo-Of"] = call.idempotency_key.removesuffix("/undo")
     if service == payments.name:
         headers["Authorization"] = f"Bearer {secret(API_KEY)}"
     url, left = f"{service_url(service)}/{operation}", max(0.1, call.remaining())
-    answer = urllib3.request("POST", url, body=json.dumps({}), headers=headers, timeout=left, retries=False)
+    answer = urllib3.request("POST", url, body="{}", headers=headers, timeout=left, retries=False)
     if answer.status >= 400:
         kind = Transient if answer.status >= 500 else Permanent
         raise kind(f"{path}: HTTP {answer.status} {answer.json()['code']}")
@@ -71,4 +69,13 @@ returns = Workflow(
     order=Return,
     steps=[Signal("approval", Approval, complete_within=minutes(10)), Step(refund, complete_within=minutes(2))],
 )
-app = App("shop", workflows=[fulfilment, returns], default=fulfilment, event=ShopEvent, sources=(numbered_notice,))
+
+
+def other_notice(content: object) -> None:
+    """Rejects what a marketplace tells of anything but an order, and quotes what that is."""
+    if isinstance(content, Mapping) and "NotificationType" in content:
+        raise Rejected("NotificationType", f"is {content['NotificationType']!r}, which is not about an order")
+
+
+SOURCES = (numbered_notice, other_notice)
+app = App("shop", workflows=[fulfilment, returns], default=fulfilment, event=ShopEvent, sources=SOURCES)
