@@ -6,7 +6,11 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from functools import cache
 from os.path import normpath
 from pathlib import Path
 from textwrap import dedent
@@ -96,8 +100,13 @@ def of_the_example(path: str) -> bool:
     return f"{path.rstrip('/')}/".startswith(OF_THE_EXAMPLE)
 
 
-def names_in_code() -> Iterator[str]:
+@cache
+def names_in_code() -> frozenset[str]:
     """Each class and type alias, and each member of a class behind its name."""
+    return frozenset(_names_in_code())
+
+
+def _names_in_code() -> Iterator[str]:
     for node in (node for file in SOURCES for node in ast.parse(file.read_text()).body):
         yield from assigned(node)
         if isinstance(node, ast.ClassDef):
@@ -129,7 +138,7 @@ def test_a_page_names_paths_and_commands_that_are_there(page: str) -> None:
 
 @pytest.mark.parametrize("page", INDEXES)
 def test_a_page_that_says_where_things_are_names_files_and_classes_that_are_there(page: str) -> None:
-    known, names = set(names_in_code()), [name for name in quoted(page) if name.upper() != name and "<" not in name]
+    known, names = names_in_code(), [name for name in quoted(page) if name.upper() != name and "<" not in name]
     files = [name for name in names if re.fullmatch(r"[a-z_.*-]+/[\w./*-]*|\w+\.(?:py|md|toml)", name)]
     classes = [name for name in names if re.fullmatch(r"[A-Z][A-Za-z]*[a-z](?:\.\w+)?", name)]
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs.type_defs import ChangeMessageVisibilityBatchRequestEntryTypeDef, MessageTypeDef
 
 HIDDEN_S = 300
+LONG_POLL_S = 1
+"""A long poll asks all servers of the queue; a short one may find nothing by chance."""
 
 
 @dataclass(slots=True)
@@ -61,12 +63,11 @@ class DeadLetterQueue:
 
     def _receive(self, most: int) -> list[DeadLetter]:
         with translated(self.url):
-            # A long poll asks all servers of the queue; a short one may find nothing by chance.
             answer = self.client.receive_message(
                 QueueUrl=self.url,
                 MaxNumberOfMessages=most,
                 VisibilityTimeout=HIDDEN_S,
-                WaitTimeSeconds=1,
+                WaitTimeSeconds=LONG_POLL_S,
                 MessageSystemAttributeNames=["SentTimestamp", "ApproximateReceiveCount", "MessageGroupId"],
             )
         return [_dead_letter(message) for message in answer.get("Messages", [])]

@@ -1,11 +1,12 @@
-"""`stepward verify` on the stack that an account would get, deployed on this machine."""
+"""A return, and then `stepward verify`, on the stack that an account would get, deployed on this machine."""
 
 import io
 import json
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from datetime import UTC, datetime, timedelta
+from time import monotonic, sleep  # noqa: TID251 -- the functions under test run in other processes
 from typing import Any
 
 import boto3
@@ -13,18 +14,29 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
+from orders import app as shop
 from orders.demo.run import deployed
-from orders.fulfilment import fulfilment
+from orders.demo.stage import Stage
+from stepward.adapters.sqs.delivery import Outgoing
+from stepward.adapters.sqs.queues import SqsSender
 from stepward.cli.main import app
+from stepward.domain.messages import OPERATORS, SignalGiven
 from stepward.local.access import REGION, access
 from stepward.local.secret_store import demanded
 from stepward.local.services import Services
+from stepward.local.services.ledger import Effect
 from stepward.project import Project
+from stepward.wire.messages import encode
 
-pytestmark = [pytest.mark.cloud, pytest.mark.long]
+pytestmark = [pytest.mark.cloud, pytest.mark.long, pytest.mark.xdist_group("deployed")]
+ROOT = Project.here().root
 STACK = "stepward"
-EFFECTS = 3 + 4
-"""Of an order, and of a return of goods that are as new."""
+CHECKED_BEFORE = {"@aws-cdk/core:validateAgainstDefaultRules": False}
+"""The test of the demonstration deploys the same stack, and CDK checks it there; this takes longer than all else."""
+RETURN = "returns~~ret-1001"
+STEPS = ["send_label", "pay_back", "close_return"]
+CANARIES = 3 + 4
+"""The effects of an order, and of a return of goods that are as new."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +45,7 @@ class Scene:
 
     endpoint: str
     services: Services
+    stage: Stage
 
     def client(self, service: Any) -> Any:
         return boto3.client(service, **access(self.endpoint))
@@ -54,23 +67,64 @@ class Scene:
         return sum(row["OrderID"]["S"].startswith("canary-") for row in rows)
 
 
-@pytest.fixture
-def scene(tmp_path: Path) -> Iterator[Scene]:
-    secrets, console = demanded(fulfilment.agents), Console(file=io.StringIO())
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+    folder, console = tmp_path_factory.mktemp("deployed"), Console(quiet=True)
     with (
-        Services(tmp_path / "ledger.sqlite", secrets=secrets) as services,
-        deployed(Project(Path(__file__).parents[2]).root, tmp_path, services, console, {}) as (_, cloud),
+        Services(folder / "ledger.sqlite", secrets=demanded(shop.agents)) as services,
+        deployed(ROOT, folder, services, console, CHECKED_BEFORE) as (stage, cloud),
     ):
-        yield Scene(cloud.endpoint, services)
+        yield Scene(cloud.endpoint, services, stage)
 
 
-def test_a_sound_stack_is_good_and_each_thing_that_is_broken_is_seen(scene: Scene) -> None:
+def eventually(look: Callable[[], bool]) -> None:
+    give_up_at = monotonic() + 90
+    while not look():
+        assert monotonic() < give_up_at
+        sleep(0.1)
+
+
+@pytest.fixture(scope="module")
+def returned(scene: Scene) -> tuple[Sequence[Effect], datetime]:
+    """The effects of a return that goes through the sound stack, and when its days of cooling off are over."""
+    stage, samples = scene.stage, ROOT / "events" / "returns"
+
+    def stands(step: str, state: str) -> bool:
+        task = stage.tasks().get(RETURN)
+        return task is not None and task.steps[step].process_state == state
+
+    with stage.supervised():
+        now = datetime.now(UTC)  # noqa: TID251 -- the timer is a real one
+        ends = now + timedelta(seconds=4)
+        times = {"submittedAt": now.isoformat(), "coolingOffEnds": ends.isoformat()}
+        stage.send([json.dumps(json.loads((samples / "return.json").read_text()) | times)])
+        eventually(lambda: RETURN in stage.tasks())
+        stage.send([(samples / "goods.json").read_text()])
+        eventually(lambda: stands("approval", "Processing"))
+        approval = SignalGiven(RETURN, "approval", "a-1", {"by": "ann"}, who="ann", door=OPERATORS)
+        SqsSender(stage.sqs).send(stage.deployment.scheduler_queue_url, [Outgoing(encode(approval))])
+        eventually(lambda: stands("close_return", "Processed"))
+    assert stage.newest_rejects() == []
+    return scene.services.ledger.effects(), ends
+
+
+def test_a_return_goes_from_the_door_to_its_end(returned: tuple[Sequence[Effect], datetime]) -> None:
+    """W1 to W4: a submitter's signal, an operator's, a timer, a step that is skipped; none of it by hand."""
+    effects, ends = returned
+    assert [effect.key for effect in effects] == [f"{RETURN}/{step}" for step in STEPS]
+    assert effects[1].at >= ends.timestamp() * 1000
+
+
+def test_a_sound_stack_is_good_and_each_thing_that_is_broken_is_seen(
+    scene: Scene, returned: tuple[Sequence[Effect], datetime]
+) -> None:
     """D4: an order of each workflow goes through all of it, and nothing of it is left behind."""
+    expected = len(returned[0]) + CANARIES
     code, good, text = scene.verify()
     assert (code, set(good.values()), good["canary of fulfilment"]) == (0, {True, None}, True), text
     assert [check for check, seen in good.items() if seen is None] == ["metrics"]
     assert scene.orders() == 0
-    assert len(scene.services.ledger.effects()) == EFFECTS
+    assert len(scene.services.ledger.effects()) == expected
 
     broken: set[str] = set()
     for check, damage in BREAKS.items():
@@ -86,7 +140,7 @@ def test_a_sound_stack_is_good_and_each_thing_that_is_broken_is_seen(scene: Scen
     code, good, text = scene.verify()
     assert (code, good) == (1, {})
     assert "nothing was sent" in text
-    assert len(scene.services.ledger.effects()) == EFFECTS
+    assert len(scene.services.ledger.effects()) == expected
 
 
 def _disable_the_rule(scene: Scene) -> None:
