@@ -6,10 +6,7 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from os.path import normpath
 from pathlib import Path
