@@ -145,7 +145,7 @@ def test_a_mistake_in_the_projects_code_is_told_with_its_line(
         ("item: object", "class Order: item: type <class 'object'> is not supported; take str,"),
         ("item: 'Item'", "class Order: name 'Item' is not defined; import it in the module of the class"),
         ("item = 'x'", "class Order: item has no type, so no message may have it; write item: str"),
-        ("item: str | None = None; kinds: ClassVar = 'x'", ""),
+        ("item: str | None = None; kinds: ClassVar = 'x'; Part = type('Part', (), {})", ""),
     ],
 )
 def test_a_class_that_no_message_fits_is_refused_with_its_line(project: Project, field: str, says: str) -> None:

@@ -23,6 +23,7 @@ from stepward import (
     minutes,
     ref,
 )
+from stepward.app_checks import unfit_messages
 from stepward.domain.errors import WorkflowError
 
 agent: Any = Agent
@@ -187,6 +188,15 @@ def test_an_operation_that_hides_another_one_of_its_module_is_refused_with_the_l
 
     with pytest.raises(WorkflowError, match=r"^agent 'shop': operation 'cancel' hides the .* in line 1; rename one$"):
         exec(compile(twice, "shop.py", "exec"), module)  # noqa: S102
+
+
+def test_the_data_of_a_signal_may_be_a_dict_of_one_kind() -> None:
+    signalled = Workflow("shop", 1, [CHARGES, Signal("ok", dict[str, str], minutes(1))])
+    broken = Workflow("shop", 1, [CHARGES, Signal("ok", dict[str, Call], minutes(1))])
+
+    assert list(unfit_messages(App("shop", [signalled]))) == []
+    ((_, fault),) = unfit_messages(App("shop", [broken]))
+    assert "is not supported" in fault
 
 
 def test_an_operation_may_be_decorated_with_empty_brackets_and_its_module_imported_again() -> None:
