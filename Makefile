@@ -36,6 +36,9 @@ NODE = node="$(NODE_HOME)"; PATH="$$node/bin:$$PATH" node "$$node/lib/node_modul
 NPX = $(call NODE,npx) --yes
 MERMAID := build/npm/node_modules/@mermaid-js/tiny/dist/mermaid.tiny.js
 
+# Without it, each process of the tests would compile anew all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help env local-env chaos-env demo local test browser-test screenshots lab bench dist docs pictures profile simulate crash-points guards chaos soak races fuzz wheels tutorial check format synth bootstrap deploy lock clean
@@ -89,7 +92,7 @@ fuzz: $(VENV) ## send damaged messages to every entry point (EXAMPLES=4000 of ea
 wheels: $(VENV) $(LOCAL) ## make a project from both packages and type its commands, then run the booking on them
 	@.venv/bin/python -m tests.lab.wheels
 
-tutorial: $(VENV) ## follow the tutorial and the incident of docs/ word by word, and compare what each command prints
+tutorial: $(VENV) ## follow the tutorial, the incident and the demonstration of docs/ word by word, and compare what each command prints
 	@.venv/bin/python -m tests.lab.wheels.tutorial
 
 bench: $(VENV) $(LOCAL) ## measure price and speed, into build/bench (ONLY="cost engine startup loading growth convoy peers recovery")

@@ -1,12 +1,14 @@
 """What every test shares: no way to a real account, and a local cloud for the tests that ask for one."""
 
+import gc
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from functools import cache
 
 import pytest
 from botocore.loaders import create_loader
 from hypothesis import HealthCheck, settings
+from typer.main import get_command
 
 from stepward.local.access import Access, access
 from stepward.local.cloud import local_cloud
@@ -42,6 +44,27 @@ def _one_loader() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("botocore.session.create_loader", cache(create_loader))
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_command_line() -> Iterator[None]:
+    """Have typer make the command line once: it would for each command that a test types."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("typer.testing._get_command", cache(get_command))
+        yield
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect without the garbage collector, and keep it off what stays: modules and tests are much to look at."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        if not gc.get_freeze_count():  # else this is a session within a session
+            gc.freeze()
+        gc.set_threshold(50_000, 10, 10)
+        gc.enable()
 
 
 @pytest.hookimpl(trylast=True)

@@ -19,9 +19,8 @@ from tests.infra.template import Template
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep what needs the templates on one worker: another would only wait for them."""
-    here = Path(__file__).parent
     for item in items:
-        if here in item.path.parents:
+        if item.nodeid.startswith("tests/infra/"):
             item.add_marker(pytest.mark.xdist_group("infra"))
 
 

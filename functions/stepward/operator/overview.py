@@ -95,7 +95,8 @@ def _orders(connection: Connection) -> Iterator[Need]:
     for row, count in _grouped(page.rows):
         rank = ranks.get(row.state, Rank.WAITS)
         words = ("find", f"state={row.state}", f"step={row.step.split(', ')[0]}") if rank < Rank.WAITS else ()
-        what = f"{row.workflow} orders in {row.state}" if rank < Rank.WAITS else f"{row.workflow} orders that wait"
+        where = f"in {row.state}" if rank < Rank.WAITS else f"that wait{'s' * (count == 1)}"
+        what = f"{row.workflow} order{_s(count)} {where}"
         yield Need(rank, what, count, row.since, row.reason, words or ("list", "--needs-attention"), page.more)
 
 
@@ -113,7 +114,8 @@ def _lanes(connection: Connection) -> Iterator[Need]:
     for row, count in _grouped(rows):
         rank = Rank.BLOCKED if row.state == "blocked" else Rank.GAP
         words = ("convoy", "list") if count > 1 else ("convoy", "show", row.key)
-        yield Need(rank, f"lanes {row.state}", count, row.since, row.reason, words, len(listed) > MOST_LANES)
+        what = f"lane{_s(count)} {'with a gap' if row.state == 'gap' else row.state}"
+        yield Need(rank, what, count, row.since, row.reason, words, len(listed) > MOST_LANES)
 
 
 def _lane(connection: Connection, key: str, corrupt: list[str]) -> Row | None:
@@ -155,7 +157,9 @@ def _dead_letters(connection: Connection) -> Iterator[Need]:
         for name, depth in zip(queues, depths, strict=True):
             if depth:
                 words = ("dead-letters", "show", name)
-                yield Need(Rank.DEAD_LETTERS, f"dead letters of {name}", depth, 0, "could not be processed", words)
+                yield Need(
+                    Rank.DEAD_LETTERS, f"dead letter{_s(depth)} of {name}", depth, 0, "could not be processed", words
+                )
 
 
 def _rejects(connection: Connection) -> Iterator[Need]:
@@ -164,13 +168,25 @@ def _rejects(connection: Connection) -> Iterator[Need]:
     if fresh:
         why = f"the newest: {fresh[0].field}: {fresh[0].reason}"
         more = len(fresh) == MOST_REJECTS
-        yield Need(Rank.REJECTS, "rejects of the last day", len(fresh), fresh[-1].received_at, why, ("rejects",), more)
+        yield Need(
+            Rank.REJECTS,
+            f"reject{_s(len(fresh))} of the last day",
+            len(fresh),
+            fresh[-1].received_at,
+            why,
+            ("rejects",),
+            more,
+        )
 
 
 def _alarms(connection: Connection) -> Iterator[Need]:
     """What CloudWatch says of queues, functions and tables, such as the age of a queue's oldest message."""
     for name, why, since in connection.alarms():
         yield Need(Rank.ALARM, f"alarm {name}", 1, since, why, ("verify",))
+
+
+def _s(count: int) -> str:
+    return "s" * (count != 1)
 
 
 def _grouped(rows: Sequence[Row]) -> Iterator[tuple[Row, int]]:

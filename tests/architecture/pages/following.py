@@ -5,21 +5,18 @@ from __future__ import annotations
 import re
 import shlex
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import dedent
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from stepward.cli.main import app
-from stepward.cli.terminal import ERR, OUT
-from tests.architecture.test_documents import ROOT, read
+from tests.architecture.test_documents import read
 
 _PART = re.compile(r"^##? (?P<title>[^\n]+)|^ *```(?P<kind>\w+)[^\n]*\n(?P<text>.*?)^ *```", re.DOTALL | re.MULTILINE)
-
 
 Scene = Mapping[str, Any]
 """What stands in the modules of the command line in place of what reaches a deployment, by its name there."""
@@ -35,7 +32,7 @@ class Block:
     commands: tuple[tuple[str, tuple[str, ...]], ...]
 
 
-def typed(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+def commands(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Each command of a block, with the lines that it prints."""
     for part in re.split(r"^\$ ", dedent(text), flags=re.MULTILINE)[1:]:
         command, *lines = part.splitlines()
@@ -48,25 +45,19 @@ def blocks(page: str) -> Iterator[Block]:
     for part in _PART.finditer(read(page)):
         title = part["title"] or title
         if part["kind"] == "console":
-            yield Block(title, tuple(typed(part["text"])))
+            yield Block(title, tuple(commands(part["text"])))
 
 
-def follow(page: str, scenes: Scenes, patch: pytest.MonkeyPatch) -> Iterator[tuple[str, str, str]]:
-    """Each command of the page, what it printed, and the pattern of what it should."""
-    patch.chdir(ROOT)
-    patch.setenv("TZ", "UTC")
-    time.tzset()
-    patch.setattr(OUT, "width", 80)
-    patch.setattr(ERR, "width", 80)
+def follow(page: str, scenes: Scenes) -> Iterator[tuple[str, Result, str]]:
+    """Each command of the page, what came of it, and the pattern of what it should print."""
     title, scene = "", iter(tuple[Scene]())
     for block in blocks(page):
         scene = scene if block.title == title else scenes[title := block.title]()
         at = next(scene)
-        with patch.context() as there:
-            visit(at, there)
+        with pytest.MonkeyPatch.context() as patch:
+            visit(at, patch)
             for command, lines in block.commands:
-                _, *words = shlex.split(command)
-                yield command, CliRunner().invoke(app, words).output, wanted(lines)
+                yield command, CliRunner().invoke(app, shlex.split(command)[1:]), wanted(lines)
 
 
 def visit(scene: Scene, patch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from tests.unit.cli_deployment.changes import FILE, SETTINGS, FakeFacts, stack
 CHARGE, SHIP = {"payments": ["charge"]}, {"shipping": ["ship"]}
 BOTH, NEEDED = CHARGE | SHIP, {("fulfilment", 3, frozenset({("payments", "charge")})): 12}
 QUEUE = {"Q1": {"Type": "AWS::SQS::Queue", "Properties": {}}}
-KNOWN = SETTINGS | {"region": "", "lanes_table": ""}
+KNOWN = SETTINGS | {"region": ""}
 
 
 class Facts(FakeFacts):

@@ -11,7 +11,9 @@ from tests.lab.guards.switch import Guard, switched_off
 
 UNREWRITTEN = "ignore::pytest.PytestAssertRewriteWarning"
 """Outside of pytest, modules are loaded before it could rewrite their assertions; they fail all the same."""
-QUIETLY = ("-q", "-x", "--tb=no", "-W", UNREWRITTEN, *("-p", "no:cacheprovider"), *("-p", "no:randomly"))
+WITHOUT = ("cacheprovider", "randomly", "unraisableexception")
+"""The last one searches all of this process for garbage after each session, which takes longer than the tests."""
+QUIETLY = ("-q", "-x", "--tb=no", "-W", UNREWRITTEN, *(word for name in WITHOUT for word in ("-p", f"no:{name}")))
 
 
 class NoAnswer(Exception):

@@ -1,7 +1,8 @@
-"""Follows docs/tutorial.md and docs/incident.md word by word, in a clone: `python -m tests.lab.wheels.tutorial [PAGE]`.
+"""Follows a few pages word by word, in a clone of the repository: `python -m tests.lab.wheels.tutorial [PAGE]`.
 
-It writes each file that a page shows, types each command, and looks for each line that the page says it prints. Times
-and counts may differ, and `…` is anything; an order may take a while until it is as the page says.
+It writes each file that a page shows, types each command, and looks for each line that the page says it prints, also in
+the blocks of text behind it. Times and counts may differ, and `…` is anything; an order may take a while until it is as
+the page says.
 """
 
 import os
@@ -16,7 +17,7 @@ from time import monotonic
 
 from tests.lab.wheels.building import ROOT
 
-FOLLOWED = ("docs/tutorial.md", "docs/incident.md")
+FOLLOWED = ("docs/tutorial.md", "docs/incident.md", "docs/demonstration.md")
 ENDS_WITHIN_S = 180
 _TAKES_A_WHILE = re.compile(r" (show|status) ")
 _BLOCK = re.compile(r'^```(?P<kind>\w+)(?: title="(?P<file>[^"]+)")?\n(?P<text>.*?)^```', re.DOTALL | re.MULTILINE)
@@ -37,16 +38,19 @@ def main() -> None:
 
 
 def _follow(page: str, folder: Path) -> None:
+    printed = ""
     for block in _BLOCK.finditer((ROOT / page).read_text(encoding="utf-8")):
         if block["file"]:
             (folder / block["file"]).write_text(block["text"], encoding="utf-8")
             continue
+        if block["kind"] == "text" and (missing := _missing(block["text"].splitlines(), printed)):
+            raise RuntimeError(f"the command before printed\n{printed}\nwithout {missing}")
         for command, lines in _typed(block["text"]):
             if command.startswith("cd "):
                 folder = (folder / command.removeprefix("cd ")).resolve()
                 continue
             began = monotonic()
-            _has_printed(command, lines, folder)
+            printed = _printed(command, lines, folder)
             sys.stdout.write(f"{monotonic() - began:5.1f} s  {command}\n")
             sys.stdout.flush()
 
@@ -58,19 +62,24 @@ def _typed(block: str) -> Iterator[tuple[str, list[str]]]:
         yield command, lines
 
 
-def _has_printed(command: str, lines: list[str], folder: Path) -> None:
+def _printed(command: str, lines: list[str], folder: Path) -> str:
+    """What the command printed, once all these lines were in it."""
     give_up_at = monotonic() + (ENDS_WITHIN_S if _TAKES_A_WHILE.search(command) else 0)
     while True:
         done = subprocess.run(  # noqa: S602 - the reader's shell
             command, shell=True, cwd=folder, capture_output=True, text=True, check=False, env=_environment()
         )
         printed = done.stdout + done.stderr
-        said = "\n".join(map(_masked, printed.splitlines()))
-        if done.returncode == 0 and all(re.search(_wanted(line), said, re.MULTILINE) for line in lines):
-            return
+        if done.returncode == 0 and not _missing(lines, printed):
+            return printed
         if monotonic() >= give_up_at:
             raise RuntimeError(f"$ {command}\nended with {done.returncode} and printed\n{printed}\nin place of {lines}")
         Event().wait(2)
+
+
+def _missing(lines: list[str], printed: str) -> list[str]:
+    said = "\n".join(map(_masked, printed.splitlines()))
+    return [line for line in lines if not re.search(_wanted(line), said, re.MULTILINE)]
 
 
 def _wanted(line: str) -> str:

@@ -38,12 +38,12 @@ def test_the_worst_comes_first_each_by_its_reason_with_the_command_that_looks_cl
     assert found == [
         ("alarm throttled", 1, "verify"),
         ("line orders in Error", 3, "find"),
-        ("line orders in Error", 1, "find"),
-        ("lanes blocked", 1, "convoy"),
+        ("line order in Error", 1, "find"),
+        ("lane blocked", 1, "convoy"),
         ("agent payments is paused", 1, "agents"),
-        ("lanes gap", 1, "convoy"),
-        ("line orders that wait", 1, "list"),
-        ("rejects of the last day", 1, "rejects"),
+        ("lane with a gap", 1, "convoy"),
+        ("line order that waits", 1, "list"),
+        ("reject of the last day", 1, "rejects"),
     ]
     assert overview(connection)[1].reason == "charge: refused with code N"
 
@@ -57,4 +57,4 @@ def test_a_part_that_may_not_be_read_hides_no_other() -> None:
 
     first, second = overview(replace(deployed.connection, alarms=denied))
     assert (first.what, first.reason) == ("alarms cannot be read", "AccessDenied")
-    assert second.what == "line orders in Error"
+    assert second.what == "line order in Error"
