@@ -92,7 +92,12 @@ def test_what_is_not_there_or_no_application_is_refused(project: Project, name: 
     [
         ("return {}", "return {", SyntaxError, r"functions/found_here.py:4: SyntaxError: '{' was never closed"),
         ("def work", "works\ndef work", NameError, r"functions/found_here.py:4: NameError: name 'works'"),
-        ("minutes\n", "minute\n", ImportError, r"functions/found_here.py:2: ImportError: cannot import name 'minute'"),
+        (
+            "minutes\n",
+            "minute\n",
+            ImportError,
+            r"functions/found_here.py:2: ImportError: cannot import name 'minute'.*; did you mean minutes\?",
+        ),
         (
             ", complete_within=minutes(1)",
             "",
