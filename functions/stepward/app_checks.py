@@ -37,8 +37,9 @@ def unlisted_workflows(app: App, functions: Path) -> Iterator[str]:
 
 
 def _fault_of(message: type[Any]) -> str:
-    for name, value in vars(message).items():
-        if not name.startswith("_") and name not in _annotated(message) and not hasattr(value, "__get__"):
+    for name, value in vars(message).items() if isinstance(message, type) else ():
+        is_other = name.startswith("_") or isinstance(value, type) or hasattr(value, "__get__")
+        if not is_other and name not in _annotated(message):
             return f"{name} has no type, so no message may have it; write {name}: {type(value).__name__}"
     try:
         msgspec.json.schema(message)
@@ -51,7 +52,8 @@ def _fault_of(message: type[Any]) -> str:
 
 def _field_of(message: type[Any]) -> str:
     """The field to blame, if the class tells."""
-    for each in msgspec.structs.fields(message) if issubclass(message, msgspec.Struct) else ():
+    is_struct = isinstance(message, type) and issubclass(message, msgspec.Struct)
+    for each in msgspec.structs.fields(message) if is_struct else ():
         try:
             msgspec.json.schema(each.type)
         except TypeError:

@@ -10,6 +10,7 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass
+from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from traceback import extract_tb
@@ -27,6 +28,7 @@ _ENGINE = Path(__file__).parent
 _ENVIRONMENTS = Path("infra", "environments")
 _NAMES_IT = f"[tool.stepward] app in pyproject.toml, or {APP},"
 _KEY, _WORDS, _LINE = re.compile(r"\s*\[?([\w-]+)\s*[\]=]"), re.compile(r"[\w-]+"), re.compile(r"at line (\d+)")
+_ASKED = re.compile(r"cannot import name '(\w+)' from 'stepward'")
 _MADE = re.compile(r"(\w+)\.__init__\(\) (?:missing|got an unexpected|takes from)")
 _STEP, _KINDS = re.compile(r"step '([^']+)'"), {"Step", "Signal", "Timer", "Child", "Each"}
 
@@ -144,7 +146,7 @@ class Project:
         except Exception as error:
             place = self._place(error)
             said = f"{place}: {type(error).__name__}: {error}" if place else f"{what}: {error}"
-            raise Misconfigured(f"{said}{_takes(str(error))}") from error
+            raise Misconfigured(f"{said}{_mend(str(error))}") from error
 
     def _place_of(self, message: type[Any]) -> str:
         """Where the project's code has a class, as `_place` says it."""
@@ -186,8 +188,10 @@ class Project:
             raise Misconfigured(f"pyproject.toml cannot be read: {error}") from error
 
 
-def _takes(error: str) -> str:
-    """The arguments of a part of a definition that an error says was made with wrong ones."""
+def _mend(error: str) -> str:
+    """What to write instead of a name that Stepward has not, or the arguments of a part that got wrong ones."""
+    if asked := _ASKED.match(error):
+        return "".join(f"; did you mean {name}?" for name in get_close_matches(asked[1], stepward.__all__, 1))
     named = _MADE.match(error)
     kind = getattr(stepward, named[1], None) if named and named[1] in stepward.__all__ else None
     return f"; {named[1]} takes {', '.join(each.name for each in fields(kind))}" if named and is_dataclass(kind) else ""

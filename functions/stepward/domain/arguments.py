@@ -131,7 +131,11 @@ def _ref(name: str, value: object) -> str:
 
 
 def _class(name: str, value: object) -> str:
-    return "" if isinstance(value, type) else f"write a class, without quotes: {name}=Approval"
+    return (
+        ""
+        if isinstance(value, type) or hasattr(value, "__origin__")
+        else f"write a class, without quotes: {name}=Approval"
+    )
 
 
 def _workflow(name: str, value: object) -> str:

@@ -92,7 +92,12 @@ def test_what_is_not_there_or_no_application_is_refused(project: Project, name: 
     [
         ("return {}", "return {", SyntaxError, r"functions/found_here.py:4: SyntaxError: '{' was never closed"),
         ("def work", "works\ndef work", NameError, r"functions/found_here.py:4: NameError: name 'works'"),
-        ("minutes\n", "minute\n", ImportError, r"functions/found_here.py:2: ImportError: cannot import name 'minute'"),
+        (
+            "minutes\n",
+            "minute\n",
+            ImportError,
+            r"functions/found_here.py:2: ImportError: cannot import name 'minute'.*; did you mean minutes\?",
+        ),
         (
             ", complete_within=minutes(1)",
             "",
@@ -145,7 +150,7 @@ def test_a_mistake_in_the_projects_code_is_told_with_its_line(
         ("item: object", "class Order: item: type <class 'object'> is not supported; take str,"),
         ("item: 'Item'", "class Order: name 'Item' is not defined; import it in the module of the class"),
         ("item = 'x'", "class Order: item has no type, so no message may have it; write item: str"),
-        ("item: str | None = None; kinds: ClassVar = 'x'", ""),
+        ("item: str | None = None; kinds: ClassVar = 'x'; Part = type('Part', (), {})", ""),
     ],
 )
 def test_a_class_that_no_message_fits_is_refused_with_its_line(project: Project, field: str, says: str) -> None:

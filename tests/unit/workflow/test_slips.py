@@ -7,7 +7,23 @@ from typing import Any
 
 import pytest
 
-from stepward import Agent, App, Call, Child, Fallback, Remind, RetryAfter, Signal, Step, Timer, Workflow, minutes, ref
+from stepward import (
+    Agent,
+    App,
+    Call,
+    Child,
+    Fallback,
+    OrderMessage,
+    Remind,
+    RetryAfter,
+    Signal,
+    Step,
+    Timer,
+    Workflow,
+    minutes,
+    ref,
+)
+from stepward.app_checks import unfit_messages
 from stepward.domain.errors import WorkflowError
 
 agent: Any = Agent
@@ -31,6 +47,10 @@ def plain(_: Call) -> dict[str, str]:
 
 def nothing() -> dict[str, str]:
     return {}
+
+
+class Purchase(OrderMessage, frozen=True, kw_only=True):
+    """An order, and no event."""
 
 
 def needy(_: Call, __: int) -> dict[str, str]:
@@ -85,6 +105,15 @@ FUNCTION = r"^step 'plain': operation is the function 'plain'; make it one: writ
         (lambda: make("1 Shop", 1, [CHARGES]), r"^workflow '1 Shop': a name is .*; such as 'shop'$"),
         (lambda: step(charge, after="reserve"), r"after is 'reserve' \(str\); write a list: after=\['reserve'\]"),
         (lambda: step(charge, after=[plain]), r"after is list; it holds the function 'plain'; write the steps"),
+        (lambda: wrong(ref)("amount"), r'^a ref says of what: ref.order\("amount"\)'),
+        (
+            lambda: app("shop", [make("shop", 1, [CHARGES])], sources=plain),
+            r"sources is the function 'plain'; write a li",
+        ),
+        (
+            lambda: app("shop", [make("shop", 1, [CHARGES])], event=Purchase),
+            r"event is the class 'Purchase'; .*EventMess",
+        ),
         (lambda: step(charge, when=ref.order("amount")), r"when is Ref; write a condition on a ref"),
         (
             lambda: ref.result(wrong(plain)),
@@ -159,6 +188,15 @@ def test_an_operation_that_hides_another_one_of_its_module_is_refused_with_the_l
 
     with pytest.raises(WorkflowError, match=r"^agent 'shop': operation 'cancel' hides the .* in line 1; rename one$"):
         exec(compile(twice, "shop.py", "exec"), module)  # noqa: S102
+
+
+def test_the_data_of_a_signal_may_be_a_dict_of_one_kind() -> None:
+    signalled = Workflow("shop", 1, [CHARGES, Signal("ok", dict[str, str], minutes(1))])
+    broken = Workflow("shop", 1, [CHARGES, Signal("ok", dict[str, Call], minutes(1))])
+
+    assert list(unfit_messages(App("shop", [signalled]))) == []
+    ((_, fault),) = unfit_messages(App("shop", [broken]))
+    assert "is not supported" in fault
 
 
 def test_an_operation_may_be_decorated_with_empty_brackets_and_its_module_imported_again() -> None:

@@ -38,6 +38,7 @@ class App:
         check_arguments(f"app {self.name!r}", self, "name", "event", "default")
         check_name(f"app {self.name!r}", self.name)
         check_elements(f"app {self.name!r}", "workflows", self.workflows, Workflow, "write workflows=[fulfilment]")
+        check_elements(f"app {self.name!r}", "sources", self.sources, object, "")
         where, names = f"app {self.name!r}", [each.name for each in self.workflows]
         has_default = self.default in self.workflows if self.default else len(names) == 1
         check_workflows(where, names, has_default=has_default)

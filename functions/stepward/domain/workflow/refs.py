@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Never, NoReturn, Protocol
 
 from stepward.domain.arguments import said
 from stepward.domain.errors import NotUnderstood, Untellable, WorkflowError
@@ -99,6 +99,12 @@ def as_data(part: Condition | Ref | None) -> Frozen:
 
 class References:
     """Makes refs. `path` is a field, or several with dots between them; without one a ref means the whole."""
+
+    def __call__(self, *_: Never) -> NoReturn:
+        """Refuse: it does not say of what."""
+        raise WorkflowError(
+            'a ref says of what: ref.order("amount"), ref.result(reserve, "price") or ref.item("weight")'
+        )
 
     @staticmethod
     def order(path: str = "", *, default: Constant | Missing = MISSING) -> Ref:
