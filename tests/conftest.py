@@ -3,9 +3,12 @@
 import gc
 import os
 from collections.abc import Generator, Iterator
-from functools import cache
+from functools import cache, lru_cache
+from typing import Any
 
 import pytest
+from botocore.compat import accepts_kwargs
+from botocore.hooks import EventAliaser, HierarchicalEmitter
 from botocore.loaders import create_loader
 from hypothesis import HealthCheck, settings
 from typer.main import get_command
@@ -40,9 +43,15 @@ def _no_account() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _one_loader() -> Iterator[None]:
-    """Have all sessions of the SDK share what they read of AWS: each would take longer to read it than most tests."""
+    """Have all sessions of the SDK share what they read of AWS: each would take longer to read it than most tests.
+
+    They also share the names of events, and which handlers take any argument: each finds out the same at its start.
+    """
+    aliaser: Any = EventAliaser(HierarchicalEmitter())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("botocore.session.create_loader", cache(create_loader))
+        patch.setattr(EventAliaser, "_alias_event_name", staticmethod(aliaser._alias_event_name))
+        patch.setattr("botocore.hooks.accepts_kwargs", lru_cache(1_000)(accepts_kwargs))
         yield
 
 

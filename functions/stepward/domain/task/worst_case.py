@@ -48,10 +48,11 @@ def worst_case(plan: Plan, timing: Timing, within: int | None = None) -> int:
 
 
 def _longest_path(plan: Plan, weight: Callable[[PlannedStep], int]) -> int:
-    reached = {step.name: 0 for step in plan.steps}
+    weights = {step.name: weight(step) for step in plan.steps}
+    reached = dict.fromkeys(weights, 0)
     for _ in plan.steps:
         for step in plan.steps:
-            reached[step.name] = weight(step) + max((reached[name] for name in step.after), default=0)
+            reached[step.name] = weights[step.name] + max((reached[name] for name in step.after), default=0)
     return max(reached.values(), default=0)
 
 
