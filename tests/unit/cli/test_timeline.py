@@ -16,6 +16,7 @@ from tests.unit.cli.lives import (
     SUBMITTED,
     Life,
     failed,
+    one_way,
     paused,
     recovered,
     stopped,
@@ -150,6 +151,17 @@ def test_an_effect_that_came_after_its_undo_is_shown() -> None:
     life = fenced.undo(1_000).answer("reserve/undo", 1_100).answer("reserve", 1_200)
 
     assert (1_200, "reserve: attempt 1 had its effect after all; it is undone again") in lines_of(life)
+
+
+def test_the_effect_of_a_step_without_undo_stands() -> None:
+    """S17: an Undone order says what its undo has left, whether it came before the undo or after."""
+    life = one_way()
+    left = "reserve has no undo: its effect stands; charge has no undo: its effect may stand"
+    assert lines_of(life)[-1] == (2_000, f"the order is Undone, 2.0 s after it was submitted: {left}")
+
+    life.answer("charge", 2_100)
+    assert (2_100, "charge: attempt 1 had its effect after all; it has no undo") in lines_of(life)
+    assert lines_of(life)[-2][1].endswith("reserve and charge have no undo: their effects stand")
 
 
 def test_a_pause_and_its_end_say_who_and_why() -> None:

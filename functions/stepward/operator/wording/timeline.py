@@ -13,11 +13,13 @@ from stepward.domain.steps.signal import UNGIVEN
 from stepward.domain.task.change import TaskChange
 from stepward.domain.task.claim import ready
 from stepward.domain.task.record import HISTORY_LIMIT, SERVICE, ProcessState, StepRecord, Task, TimeLimit
+from stepward.domain.task.undo import lasting_effects
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.conditions import said
 from stepward.domain.workflow.plan import Plan, PlannedStep, StepKind, forward_name
 from stepward.domain.workflow.refs import name_of
 from stepward.operator.wording.times import day_and_time, span
+from stepward.operator.wording.undone import undone
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -35,7 +37,7 @@ def timeline(task: Task, plan: Plan) -> list[Happening]:
     lines = chain(
         [Happening(task.created_at, 0, "the order was submitted")],
         _claims(task, plan),
-        chain.from_iterable(_told(entry) for entry in task.history),
+        chain.from_iterable(_told(entry, task, plan) for entry in task.history),
         _stops(task, plan),
         _completions(task, plan),
         _skips(task, plan),
@@ -222,7 +224,7 @@ def _passed_complete_by(entry: HistoryEntry) -> bool:
     return entry.value > 0 or entry.kind in {HistoryKind.RECOVERED, HistoryKind.UNCOUNTED}
 
 
-def _told(entry: HistoryEntry) -> Iterator[Happening]:
+def _told(entry: HistoryEntry, task: Task, plan: Plan) -> Iterator[Happening]:
     """What an entry says; a signal's own entries first."""
     ungiven = entry.note.startswith(UNGIVEN)
     if entry.kind is HistoryKind.SIGNALLED:
@@ -231,10 +233,10 @@ def _told(entry: HistoryEntry) -> Iterator[Happening]:
     elif entry.kind is HistoryKind.REMINDED and ungiven:
         yield Happening(entry.at, 3, f"{entry.step}: {entry.note}; the operators were reminded", trouble=True)
     else:
-        yield from _troubles(entry)
+        yield from _troubles(entry, task, plan)
 
 
-def _troubles(entry: HistoryEntry) -> Iterator[Happening]:
+def _troubles(entry: HistoryEntry, task: Task, plan: Plan) -> Iterator[Happening]:
     if _passed_complete_by(entry):
         _, raised, what = entry.note.partition(IT_RAISED)
         why = raised + what or "its agent is slow or dead"
@@ -259,10 +261,10 @@ def _troubles(entry: HistoryEntry) -> Iterator[Happening]:
         case HistoryKind.RESUBMITTED:
             yield Happening(entry.at, 4, f"{entry.step}: {entry.by} resubmitted it: {entry.note}")
         case _:
-            yield _detour(entry)
+            yield _detour(entry, task, plan)
 
 
-def _detour(entry: HistoryEntry) -> Happening:
+def _detour(entry: HistoryEntry, task: Task, plan: Plan) -> Happening:
     """What took the order off its usual path."""
     rank, trouble = (2, True) if entry.kind is HistoryKind.TIMED_OUT else (3, False)
     match entry.kind:
@@ -274,14 +276,15 @@ def _detour(entry: HistoryEntry) -> Happening:
             trouble, text = True, f"{entry.by} started the undo: {entry.note}"
         case HistoryKind.UNDONE:
             rank, after = 9, span(entry.value)
-            text = f"the order is Undone, {after} after it was submitted: all its effects are compensated"
+            text = f"the order is Undone, {after} after it was submitted: {undone(task, plan)}"
         case HistoryKind.PAUSED | HistoryKind.RESUMED:
             trouble = entry.kind is HistoryKind.PAUSED
             text = f"{entry.by} {entry.kind.lower()} the order: {entry.note}"
         case HistoryKind.LACKING:
             trouble, text = True, f"{entry.step}: it waits for a deployment: {entry.note}"
         case HistoryKind.LATE_EFFECT:
-            trouble, text = True, f"{entry.step}: attempt {entry.attempt} had its effect after all; it is undone again"
+            again = "it has no undo" if entry.step in dict(lasting_effects(task, plan)) else "it is undone again"
+            trouble, text = True, f"{entry.step}: attempt {entry.attempt} had its effect after all; {again}"
         case _:
             text = f"{entry.step}: {entry.kind} {entry.note}" if entry.step else entry.note or entry.kind
     return Happening(entry.at, rank, text, trouble)
