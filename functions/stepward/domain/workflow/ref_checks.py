@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from typing import Any
 
 from stepward.domain.errors import WorkflowError
@@ -182,6 +181,8 @@ def _outcomes(frozen: Frozen, missing: Place) -> set[bool | None]:
 
 def _nearest(name: str, shape: Shape) -> Collection[str]:
     """The fields of a shape: those that the name is most like, then its own, then those that it inherits."""
+    from difflib import get_close_matches  # noqa: PLC0415 - only a definition with a slip needs it
+
     named = {each.replace("_", "").lower() for each in vars(shape.of).get("__annotations__", ())}
     own = [field for field in shape.fields or () if field.lower() in named]
     return dict.fromkeys([*get_close_matches(name, shape.fields or ()), *own, *(shape.fields or ())])
