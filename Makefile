@@ -53,7 +53,7 @@ local: $(VENV) $(LOCAL) ## deploy the stack on this machine and stay up
 	@.venv/bin/stepward local up
 
 test: $(VENV) $(LOCAL) ## run every test, and a sample of the failure lab
-	@.venv/bin/python -m pytest -n $(WORKERS) --dist loadgroup $(TESTS)
+	@.venv/bin/python -m pytest -n $(WORKERS) $(TESTS)
 
 browser-test: $(VENV) $(LOCAL) $(BROWSER) ## use the console in a real browser; it needs Chromium and its driver
 	@$(BROWSE) $(or $(TESTS),tests/browser)
@@ -62,7 +62,7 @@ screenshots: $(VENV) $(LOCAL) $(BROWSER) ## mend one of 10,000 orders in the con
 	@LAB=1 $(BROWSE) -s tests/browser/test_walk.py
 
 lab: $(VENV) $(LOCAL) ## run every instrument of the failure lab in full depth (TESTS=folder: one of them)
-	@LAB=1 .venv/bin/python -m pytest -n $(WORKERS) --dist loadgroup $(or $(TESTS),$(INSTRUMENTS))
+	@LAB=1 .venv/bin/python -m pytest -n $(WORKERS) $(or $(TESTS),$(INSTRUMENTS))
 	@[ -n "$(TESTS)" ] || LAB=1 .venv/bin/python -m pytest $(OF_FUNCTIONS)
 	@[ -n "$(TESTS)" ] || .venv/bin/python -m tests.lab.wheels
 	@[ -n "$(TESTS)" ] || .venv/bin/python -m tests.lab.wheels.tutorial
