@@ -41,7 +41,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help env local-env chaos-env demo local test browser-test screenshots lab bench dist docs pictures profile simulate crash-points guards chaos soak races fuzz fork wheels tutorial check format synth bootstrap deploy lock clean
+.PHONY: help env local-env chaos-env demo local console test browser-test screenshots lab bench dist docs pictures profile simulate crash-points guards chaos soak races fuzz fork wheels tutorial check format synth bootstrap deploy lock clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -51,6 +51,9 @@ demo: $(VENV) $(LOCAL) ## run orders through the stack, deployed on this machine
 
 local: $(VENV) $(LOCAL) ## deploy the stack on this machine and stay up
 	@.venv/bin/stepward local up
+
+console: $(VENV) ## see and mend orders in a browser: of `make local`, or of a deployment (ENV=dev)
+	@.venv/bin/stepward console $(if $(filter command,$(firstword $(origin ENV))),--env $(ENV),--local)
 
 test: $(VENV) $(LOCAL) ## run every test, and a sample of the failure lab
 	@.venv/bin/python -m pytest -n $(WORKERS) $(TESTS)

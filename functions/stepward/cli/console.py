@@ -38,7 +38,8 @@ def check_installed() -> None:
     try:
         from stepward.console import server  # noqa: F401, PLC0415 - `--help` must not import it
     except ModuleNotFoundError as error:
-        raise UserError(f"{error.name} is missing; install it: pip install 'stepward[console]'") from error
+        lacks = f"{error.name} is missing; in a project or a clone type make console, which installs it"
+        raise UserError(f"{lacks}; elsewhere pip install 'stepward[console]'") from error
 
 
 def served(target: Target, who: str, *, read_only: bool = False) -> Callable[[Callable[[str], object], int], None]:

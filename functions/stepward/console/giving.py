@@ -97,7 +97,7 @@ def _sent(console: Console, command: Command) -> CommandOutcome | tuple[Seen, Co
     command = dated(command, max([now, *(entry.at for entry in loaded.task.history)]))
     if refusal := staleness(command, loaded.task, loaded.plan, now):
         return CommandOutcome(applied=False, text=refusal.text)
-    before = Seen(loaded.task, connection.audit_log.of(command.order_id))
+    before = Seen(loaded.task, loaded.plan, connection.audit_log.of(command.order_id))
     connection.queues.to_scheduler([command])
     return before, command
 
@@ -110,7 +110,8 @@ def _loaded(console: Console, key: str) -> Loaded:
 
 
 def _seen(console: Console, key: str) -> Seen:
-    return Seen(_loaded(console, key).task, console.connection.audit_log.of(key))
+    now = _loaded(console, key)
+    return Seen(now.task, now.plan, console.connection.audit_log.of(key))
 
 
 async def give_lane(console: Console, command: LaneCommand) -> CommandOutcome | None:

@@ -22,7 +22,8 @@ from stepward.domain.task.notices import notices, status_notice
 from stepward.domain.task.record import Loaded, ProcessState, StepRecord, Task
 from stepward.domain.workflow.plan import StepKind
 from stepward.operator.asked import check_signal_here
-from stepward.operator.wording.timeline import all_records, prospects, timeline
+from stepward.operator.wording.prospects import prospects
+from stepward.operator.wording.timeline import all_records, timeline
 from stepward.operator.wording.times import clock, day_and_time
 
 MARGIN_MS = 60_000

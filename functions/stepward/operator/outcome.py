@@ -17,9 +17,11 @@ from stepward.domain.history import HistoryEntry
 from stepward.domain.key import spoken
 from stepward.domain.messages import Cancel, Command, Pause, Resubmit, Resume, SignalGiven, Undo
 from stepward.domain.task.record import ProcessState, Task
+from stepward.domain.workflow.plan import Plan
 from stepward.operator.asked import Asked, CommandOutcome, asked
 from stepward.operator.connection import Connection
 from stepward.operator.lane_words import lane_position
+from stepward.operator.wording.undone import undone
 from stepward.wire.order_event import stored_event
 
 LANE_COMMANDS = {RetryLane: "retry", SkipEvent: "skip", ReplaceEvent: "replace"}
@@ -31,13 +33,14 @@ class Seen:
     """An order and its audit log at one moment."""
 
     task: Task
+    plan: Plan
     audit_log: tuple[AuditEntry, ...] = ()
 
 
 def outcome(command: Command, before: Seen, now: Seen) -> CommandOutcome | None:
     """The outcome of `command` between two readings; None if there is none yet."""
     if done := _done(command, before.task.history, now.task):
-        return _applied(command, done, now.task)
+        return _applied(command, done, now)
     entry = asked_of_order(command).entry(before.audit_log, now.audit_log)
     return CommandOutcome(applied=False, text=entry.note) if entry and not entry.applied else None
 
@@ -60,9 +63,10 @@ def _may_be(command: Command, entry: HistoryEntry) -> bool:
     return not isinstance(command, SignalGiven) or (entry.by, entry.note) == (command.who, command.why)
 
 
-def _applied(command: Command, done: HistoryEntry, task: Task) -> CommandOutcome:
+def _applied(command: Command, done: HistoryEntry, now: Seen) -> CommandOutcome:
     # Two people may ask for the same thing at once: one command is applied, and both have what they wanted.
     by = "" if done.by == command.who else f" {done.by} asked for it first."
+    task = now.task
     order, is_good = spoken(task.order_id), True
     match command:
         case Pause():
@@ -78,14 +82,14 @@ def _applied(command: Command, done: HistoryEntry, task: Task) -> CommandOutcome
             became = "is kept until the step begins" if record.early else f"counts: the step is {record.process_state}"
             text = f"The signal {command.step} of order {order} {became}."
         case Undo() | Cancel():
-            return _undo(task, by)
+            return _undo(task, now.plan, by)
     return CommandOutcome(applied=True, text=text, is_good=is_good)
 
 
-def _undo(task: Task, by: str) -> CommandOutcome:
+def _undo(task: Task, plan: Plan, by: str) -> CommandOutcome:
     order, state = spoken(task.order_id), task.process_state
     if state is ProcessState.UNDONE:
-        return CommandOutcome(applied=True, text=f"Order {order} is Undone: all its effects are compensated.{by}")
+        return CommandOutcome(applied=True, text=f"Order {order} is Undone: {undone(task, plan)}.{by}")
     if state is ProcessState.UNDO_FAILED:
         failed = ", ".join(name for name, record in task.steps.items() if record.process_state is ProcessState.ERROR)
         text = f"Order {order} is UndoFailed: {failed} ended in Error.{by}"

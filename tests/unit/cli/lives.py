@@ -121,6 +121,11 @@ def undone() -> Life:
     return undoing().answer("charge/undo", 2_100).answer("reserve/undo", 2_200)
 
 
+def one_way() -> Life:
+    """Withdrawn while charge was at work; neither of its steps has an undo."""
+    return Life().start(0).answer("reserve", 1_000).undo(2_000)
+
+
 def undo_failed() -> Life:
     """The refund was refused for good."""
     return undoing().answer("charge/undo", 2_100, "account closed").alerted("charge/undo", 2_150)

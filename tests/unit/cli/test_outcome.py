@@ -18,6 +18,7 @@ from tests.unit.cli.lives import (
     approving,
     early,
     failed,
+    one_way,
     paused,
     undo_failed,
     undoing,
@@ -29,14 +30,15 @@ FRESH = Life(plan=UNDOABLE).start(0)
 
 
 def came_of(command: Command, before: Life, now: Life, *audit_log: AuditEntry) -> CommandOutcome | None:
-    return outcome(command, Seen(before.task), Seen(now.task, audit_log))
+    return outcome(command, Seen(before.task, before.plan), Seen(now.task, now.plan, audit_log))
 
 
 @pytest.mark.parametrize(
     ("now", "text", "final"),
     [
         (undoing(), "has begun; still to do: reserve/undo, charge/undo", False),
-        (undone(), "Undone", True),
+        (undone(), "Undone: all its effects are compensated.", True),
+        (one_way(), "Undone: reserve has no undo: its effect stands; charge has no undo: its effect may stand.", True),
         (undo_failed(), "UndoFailed: charge/undo ended in Error", True),
     ],
 )
@@ -104,10 +106,10 @@ def test_a_refusal_is_read_from_the_audit_log() -> None:
         replace(mine, step="charge", attempt=1, note="of another step"),
     )
 
-    found = outcome(UNDO, Seen(FRESH.task, (old,)), Seen(FRESH.task, (old, mine, *others)))
+    found = outcome(UNDO, Seen(FRESH.task, FRESH.plan, (old,)), Seen(FRESH.task, FRESH.plan, (old, mine, *others)))
 
     assert found == CommandOutcome(applied=False, text="past its point of no return")
-    assert outcome(UNDO, Seen(FRESH.task, (old,)), Seen(FRESH.task, (old, *others))) is None
+    assert outcome(UNDO, Seen(FRESH.task, FRESH.plan, (old,)), Seen(FRESH.task, FRESH.plan, (old, *others))) is None
 
 
 @dataclass

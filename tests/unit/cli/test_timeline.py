@@ -1,21 +1,28 @@
 from dataclasses import replace
 
+import pytest
+
 from stepward.cli.deployment.options import Target
 from stepward.cli.orders.view import what_next
 from stepward.cli.terminal import day_and_time
-from stepward.domain.messages import Start
+from stepward.domain.messages import SignalGiven, Start
 from stepward.domain.task.record import SERVICE
 from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep, Policy, StepKind
-from stepward.operator.wording.timeline import is_complete, prospects, timeline
+from stepward.operator.wording.prospects import prospects
+from stepward.operator.wording.timeline import is_complete, timeline
 from tests.factories import ALERTS
 from tests.unit.cli.lives import (
     APPROVAL,
+    APPROVED,
     CHARGE,
     GIVEN,
     PATIENT,
+    RESERVE,
     SUBMITTED,
     Life,
+    approving,
     failed,
+    one_way,
     paused,
     recovered,
     stopped,
@@ -61,7 +68,10 @@ def test_the_timeline_of_a_resubmitted_order_says_what_the_operator_did() -> Non
     life = failed().resubmit("charge", 60_000, "alex", "card limit raised").answer("charge", 61_000)
 
     assert lines_of(life)[3:] == [
-        (2_000, "charge: attempt 1 ended in Error: refused with card_declined"),
+        (
+            2_000,
+            "charge: attempt 1 ended in Error (when it began is no longer kept): refused with card_declined",
+        ),
         (2_050, "charge: the operators were alerted"),
         (60_000, "charge: alex resubmitted it: card limit raised"),
         (60_000, "charge: attempt 2 began; 20.0 s until its complete-by"),
@@ -133,7 +143,7 @@ def test_an_undo_that_failed_and_was_resubmitted_shows_both() -> None:
 
     texts = [text for _, text in lines_of(life.answer("reserve/undo", 62_000))]
 
-    assert "charge/undo: attempt 1 ended in Error: account closed" in texts
+    assert "charge/undo: attempt 1 ended in Error (when it began is no longer kept): account closed" in texts
     assert "charge/undo: alex resubmitted it: account opened" in texts
     assert texts[-1] == "the order is Undone, 1 min 2 s after it was submitted: all its effects are compensated"
 
@@ -150,6 +160,17 @@ def test_an_effect_that_came_after_its_undo_is_shown() -> None:
     life = fenced.undo(1_000).answer("reserve/undo", 1_100).answer("reserve", 1_200)
 
     assert (1_200, "reserve: attempt 1 had its effect after all; it is undone again") in lines_of(life)
+
+
+def test_the_effect_of_a_step_without_undo_stands() -> None:
+    """S17: an Undone order says what its undo has left, whether it came before the undo or after."""
+    life = one_way()
+    left = "reserve has no undo: its effect stands; charge has no undo: its effect may stand"
+    assert lines_of(life)[-1] == (2_000, f"the order is Undone, 2.0 s after it was submitted: {left}")
+
+    life.answer("charge", 2_100)
+    assert (2_100, "charge: attempt 1 had its effect after all; it has no undo") in lines_of(life)
+    assert lines_of(life)[-2][1].endswith("reserve and charge have no undo: their effects stand")
 
 
 def test_a_pause_and_its_end_say_who_and_why() -> None:
@@ -228,7 +249,46 @@ def test_a_wait_is_told_as_one() -> None:
         (30 * HOUR, "approval: it began to wait for its signal, for 2 d 0 h"),
         (78 * HOUR, "approval: nobody gave the signal 'approval' yet; the operators were reminded"),
         (78 * HOUR, "approval: the operators were alerted"),
-        (80 * HOUR, "approval: ada answered: a-1"),
+        (80 * HOUR, 'approval: ada gave the signal {"by": "ann"}'),
         (80 * HOUR, "approval: it ended after 2 d 2 h"),
         (80 * HOUR, "the order is Processed, 3 d 8 h after it was submitted"),
     ]
+
+
+def test_what_one_write_did_is_told_causes_first() -> None:
+    """S5: an end, then the skip that it allows, then what begins after that; a step before what waits for it."""
+    skipped, last = replace(CHARGE, name="approval", when=RARE), replace(CHARGE, name="alarm", after=("approval",))
+    life = Life(plan=Plan("fulfilment", 8, (RESERVE, replace(skipped, after=("reserve",)), last))).start(0)
+
+    assert [text.split(":")[0] for _, text in lines_of(life.answer("reserve", 100))][2:] == [
+        "reserve",
+        "approval",
+        "alarm",
+    ]
+
+
+def test_a_signal_that_came_early_counts_when_its_step_begins() -> None:
+    """W3: who gave it, and its data, stand where it was given."""
+    plan = replace(APPROVED, steps=(RESERVE, replace(APPROVAL, after=("reserve",)), APPROVED.steps[1]))
+    life = Life(plan=plan).start(0).apply(GIVEN, 50)
+    assert (50, 'approval: ada gave the signal {"by": "ann"}; it is kept until the step begins') in lines_of(life)
+
+    assert lines_of(life.answer("reserve", 100))[2:] == [
+        (50, 'approval: ada gave the signal {"by": "ann"}'),
+        (100, "reserve: attempt 1 succeeded after 100 ms"),
+        (100, "approval: it began to wait for its signal, for 2 d 0 h"),
+        (100, "approval: the signal of ada counts"),
+        (100, "approval: it ended after 0 ms"),
+        (100, "charge: attempt 1 began, claimed by scheduler-1; 20.0 s until its complete-by"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        (replace(GIVEN, data={}, refused="too dear"), "approval: ada refused it: too dear"),
+        (replace(GIVEN, data={}), "approval: ada gave the signal"),
+    ],
+)
+def test_a_signal_without_data_says_who_gave_it(given: SignalGiven, text: str) -> None:
+    assert (500, text) in lines_of(approving().apply(given, 500))

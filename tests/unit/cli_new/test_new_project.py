@@ -71,6 +71,19 @@ def test_a_new_project_pins_the_tools_that_are_pinned_here(project: Path) -> Non
     assert all(f" {pin}\n" in makefile for pin in (*groups["uv"], MINISTACK, command))
 
 
+@pytest.mark.parametrize(
+    ("folder", "words", "stack"), [(None, [], "--local"), (None, ["ENV=dev"], "--env dev"), (ROOT, [], "--local")]
+)
+def test_make_console_installs_what_the_console_needs_and_opens_it(
+    project: Path, folder: Path | None, words: list[str], stack: str
+) -> None:
+    command = ["make", "--no-print-directory", "--dry-run", "--always-make", "console", *words]
+    typed = subprocess.run(command, capture_output=True, text=True, check=True, cwd=folder or project)  # noqa: S603
+
+    assert typed.stdout.splitlines()[-1] == f".venv/bin/stepward console {stack}"
+    assert folder or "pyproject.toml 'stepward[console]'" in typed.stdout
+
+
 def test_a_new_project_is_tested_on_github_and_deployed_by_the_job_of_the_docs(project: Path) -> None:
     recipe = (project / ".github" / "workflows" / "test.yml").read_text()
     (job,) = re.findall(r"^```yaml.*?\n(.*?)^```", (ROOT / "docs" / "github.md").read_text(), re.DOTALL | re.MULTILINE)

@@ -14,7 +14,8 @@ from stepward.domain.task.lacking import needed
 from stepward.domain.task.record import Task
 from stepward.domain.timing import Timing
 from stepward.domain.workflow import effects
-from stepward.operator.wording.timeline import prospects, timeline
+from stepward.operator.wording.prospects import prospects
+from stepward.operator.wording.timeline import timeline
 from stepward.testing import Engine, crash_points
 from stepward.testing.faults import waits
 from stepward.testing.settings import REPLY_TO

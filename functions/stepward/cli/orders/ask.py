@@ -24,9 +24,10 @@ def ask(target: Target, connection: Connection, loaded: Loaded, command: Command
         raise UserError(refused)
 
     def look() -> Seen:
-        return Seen(order_named(target, connection, order).task, connection.audit_log.of(order))
+        now = order_named(target, connection, order)
+        return Seen(now.task, now.plan, connection.audit_log.of(order))
 
-    before, mine = Seen(loaded.task, connection.audit_log.of(order)), asked_of_order(command)
+    before, mine = Seen(loaded.task, loaded.plan, connection.audit_log.of(order)), asked_of_order(command)
     connection.queues.to_scheduler([command])
     Following(
         asked=mine,

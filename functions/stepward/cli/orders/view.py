@@ -18,15 +18,14 @@ from stepward.domain.staleness import staleness
 from stepward.domain.task.record import Loaded, ProcessState, StepRecord, Task, TimeLimit
 from stepward.domain.workflow.plan import Plan, PlannedStep, StepKind, forward_name
 from stepward.operator.wording.agents import defects
+from stepward.operator.wording.prospects import awaited_agents, prospects
 from stepward.operator.wording.timeline import (
     Happening,
     all_records,
-    awaited_agents,
     compensations,
     in_plan_order,
     is_complete,
     is_wait,
-    prospects,
     timeline,
 )
 

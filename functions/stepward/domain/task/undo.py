@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from stepward.domain.history import HistoryKind
@@ -9,8 +10,9 @@ from stepward.domain.messages import ChildSubmit, Reply, StepRequest
 from stepward.domain.task.change import LONGEST_NOTE, TaskChange
 from stepward.domain.task.claim import claim_ready, claim_token, never_asked, resend
 from stepward.domain.task.kinds import items_begun
-from stepward.domain.task.record import DONE, ProcessState, StepRecord
-from stepward.domain.workflow.plan import UNDO_SUFFIX
+from stepward.domain.task.record import DONE, ProcessState, StepRecord, Task
+from stepward.domain.workflow.effects import Item
+from stepward.domain.workflow.plan import UNDO_SUFFIX, Plan, PlannedStep
 
 
 def no_return(change: TaskChange) -> str:
@@ -68,6 +70,24 @@ def log_if_undone(change: TaskChange) -> None:
     """Log the end of an undo once every compensation is Processed."""
     if change.undoing and all(map(change.is_done, change.compensations())):
         change.log(HistoryKind.UNDONE, note=change.undoing, value=change.now - change.task.created_at)
+
+
+def lasting_effects(task: Task, plan: Plan) -> Iterator[tuple[str, bool]]:
+    """What no undo takes back: each step that was asked for and has none, and whether it surely had its effect."""
+    for name, record in task.steps.items():
+        planned = plan.by_name[name]
+        if record.is_compensation or never_asked(record) or Item.read(name).at >= 0:
+            continue
+        if (record.items or not planned.parts) and is_lasting(planned, record.policy):
+            had_effect = record.process_state is ProcessState.PROCESSED or record.result is not None
+            yield name, had_effect and not (planned.child or planned.parts)
+
+
+def is_lasting(step: PlannedStep, policy: int = 0) -> bool:
+    """Whether its effect stands after an undo, or that of a step within it may."""
+    if within := step.child.steps if step.child else step.parts:
+        return any(map(is_lasting, within))
+    return bool(step.agent) and not step.executor(policy).undo
 
 
 def undo_late_effect(change: TaskChange, record: StepRecord, reply: Reply) -> None:

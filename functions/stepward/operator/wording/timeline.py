@@ -1,4 +1,4 @@
-"""The timeline of an order, from its record, and what it waits for."""
+"""The timeline of an order, from its record."""
 
 from __future__ import annotations
 
@@ -7,41 +7,42 @@ from dataclasses import dataclass
 from itertools import chain
 
 from stepward.domain.history import OVERDUE, HistoryEntry, HistoryKind
-from stepward.domain.steps.many import by_children, children, ended
 from stepward.domain.steps.overdue import IT_RAISED
 from stepward.domain.steps.signal import UNGIVEN
-from stepward.domain.task.change import TaskChange
-from stepward.domain.task.claim import ready
-from stepward.domain.task.record import HISTORY_LIMIT, SERVICE, ProcessState, StepRecord, Task, TimeLimit
-from stepward.domain.timing import Timing
+from stepward.domain.task.record import HISTORY_LIMIT, ProcessState, StepRecord, Task
+from stepward.domain.task.undo import lasting_effects
 from stepward.domain.workflow.conditions import said
-from stepward.domain.workflow.plan import Plan, PlannedStep, StepKind, forward_name
+from stepward.domain.workflow.effects import Item
+from stepward.domain.workflow.plan import UNDO_SUFFIX, Plan, PlannedStep, StepKind, forward_name
 from stepward.domain.workflow.refs import name_of
-from stepward.operator.wording.times import day_and_time, span
+from stepward.operator.wording.signals import signal_given
+from stepward.operator.wording.times import span
+from stepward.operator.wording.undone import undone
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, slots=True)
 class Happening:
-    """A line of the timeline, at `at` (epoch ms); `rank` orders the lines of the same moment."""
+    """A line of the timeline, at `at` (epoch ms); `rank` and then `place` order the lines of the same moment."""
 
     at: int
     rank: int
     text: str
     trouble: bool = False
+    place: tuple[int, ...] = ()
 
 
 def timeline(task: Task, plan: Plan) -> list[Happening]:
     """All that happened from submission to now, oldest first."""
     lines = chain(
-        [Happening(task.created_at, 0, "the order was submitted")],
+        [Happening(task.created_at, -1, "the order was submitted")],
         _claims(task, plan),
-        chain.from_iterable(_told(entry) for entry in task.history),
+        chain.from_iterable(_told(entry, task, plan) for entry in task.history),
         _stops(task, plan),
         _completions(task, plan),
         _skips(task, plan),
         _end(task),
     )
-    return sorted(lines)
+    return sorted(lines, key=lambda line: (line.at, line.rank, line.place, line.text))
 
 
 def is_complete(task: Task) -> bool:
@@ -72,72 +73,9 @@ def all_records(task: Task, plan: Plan) -> list[StepRecord]:
     return [*in_plan_order(task, plan), *compensations(task, plan)]
 
 
-def awaited_agents(task: Task, plan: Plan, now: int) -> set[str]:
-    """The agents of the steps that run or are next."""
-    waiting = _next(task, plan, now)
-    working = [r for r in task.steps.values() if r.process_state is ProcessState.PROCESSING or r.name in waiting]
-    return {plan.by_name[record.name].executor(record.policy).agent for record in working}
-
-
-def _next(task: Task, plan: Plan, now: int) -> set[str]:
-    """The steps that are next."""
-    return {step.name for step in ready(TaskChange(task, plan, now, "", Timing(), {}))}
-
-
-def prospects(task: Task, plan: Plan, now: int) -> list[str]:
-    """What the order waits for: a sentence for each step that runs or is next."""
-    waiting = _next(task, plan, now)
-    paused = f"The order is paused: {task.paused}. Running steps may end, no step starts."
-    sentences = [*([paused] if task.paused else []), *_overdue(task, plan, now)]
-    for record in all_records(task, plan):
-        planned = plan.by_name[record.name]
-        if record.process_state is ProcessState.PROCESSING and is_wait(planned):
-            sentences.append(_waiting(planned, record, now))
-        elif record.lacks:
-            sentences.append(f"{record.name} waits for a deployment, uncounted: {record.lacks}.")
-        elif record.process_state is ProcessState.PROCESSING:
-            sentences.append(_running(record, now))
-        elif record.name in waiting and (backoff := (record.not_before or 0) - now) > 0:
-            sentences.append(f"{record.name} waits another {span(backoff)} (backoff) before its next attempt.")
-        elif record.name in waiting:
-            waits = f"{record.name} waits for a Scheduler to claim it; if none does, the Supervisor sends a reminder."
-            sentences.append(waits)
-    return sentences
-
-
-def _overdue(task: Task, plan: Plan, now: int) -> Iterator[str]:
-    """That the order's complete-by has passed, if that still keeps steps from starting."""
-    limit = task.limit(plan)
-    stops = task.time_limit is not TimeLimit.LIFTED and not task.undoing and not task.has_ended
-    if stops and limit is not None and limit <= now:
-        yield f"The order's complete-by passed {span(now - limit)} ago. Running steps may end, no step starts."
-
-
-def _running(record: StepRecord, now: int) -> str:
-    left = (record.complete_by or now) - now
-    if left > 0 and record.locked_by == SERVICE:
-        return f"{record.name} waits for its service, which has {span(left)} left to answer attempt {record.attempt}."
-    if left > 0:
-        return f"{record.name} is running: attempt {record.attempt}, {span(left)} left until its complete-by."
-    late = f"{record.name}: attempt {record.attempt} passed its complete-by {span(-left)} ago"
-    return f"{late}; the Supervisor will act on it at its next deadline check."
-
-
 def is_wait(planned: PlannedStep) -> bool:
     """Whether no agent does the step: it is a timer, a signal, or an each, whose items are steps of their own."""
     return planned.kind in {StepKind.TIMER, StepKind.SIGNAL, StepKind.EACH}
-
-
-def _waiting(planned: PlannedStep, record: StepRecord, now: int) -> str:
-    at = record.complete_by or now
-    until = day_and_time(at) if at > now else f"{day_and_time(at)}, which has passed: the Supervisor will act on it"
-    if planned.kind is StepKind.TIMER:
-        return f"{record.name} is a timer, and ends at {until}."
-    if planned.kind is StepKind.EACH:
-        many = f"; {ended(record)} of {children(record)} orders of ten have ended" if by_children(record) else ""
-        return f"{record.name} waits for its {record.items:,} items, {planned.at_once} at once{many}."
-    reminded = "; the operators were reminded" if record.lacks else ""
-    return f"{record.name} waits for its signal until {until}{reminded}."
 
 
 def _begun(planned: PlannedStep) -> str:
@@ -166,11 +104,19 @@ def attempts(task: Task, plan: Plan) -> dict[tuple[str, int], tuple[int, str]]:
 def _claims(task: Task, plan: Plan) -> Iterator[Happening]:
     for (step, attempt), (at, by) in attempts(task, plan).items():
         if is_wait(plan.by_name[step]):
-            yield Happening(at, 5, f"{step}: {_begun(plan.by_name[step])}")
+            yield Happening(at, 5, f"{step}: {_begun(plan.by_name[step])}", place=_place(plan, step))
             continue
         limit = plan.by_name[step].complete_within
         claimed = f", claimed by {by}" if by else ""
-        yield Happening(at, 5, f"{step}: attempt {attempt} began{claimed}; {span(limit)} until its complete-by")
+        text = f"{step}: attempt {attempt} began{claimed}; {span(limit)} until its complete-by"
+        yield Happening(at, 5, text, place=_place(plan, step))
+
+
+def _place(plan: Plan, step: str, then: int = 0) -> tuple[int, ...]:
+    """The place among all that begins at one moment: after the steps that it waits for; an undo before theirs."""
+    name, is_undo = Item.read(step), step.endswith(UNDO_SUFFIX)
+    before = sum(name.step in later for later in plan.dependents.values())
+    return (-before if is_undo else before, name.at >= 0, then)
 
 
 def _stops(task: Task, plan: Plan) -> Iterator[Happening]:
@@ -199,15 +145,17 @@ def _completions(task: Task, plan: Plan) -> Iterator[Happening]:
             undone = f"; {forward_name(name)} is undone" if record.is_compensation else ""
             done = f"{name}: attempt {record.attempt} succeeded after {span(took)}{undone}"
             done = f"{name}: it ended after {span(took)}" if is_wait(plan.by_name[name]) else done
-            yield Happening(record.ended_at, 1, done)
+            if record.started_at == record.ended_at:
+                yield Happening(record.ended_at, 5, done, place=_place(plan, name, then=2))
+            else:
+                yield Happening(record.ended_at, 1, done, place=(plan.by_name[name].kind is StepKind.EACH,))
 
 
 def _skips(task: Task, plan: Plan) -> Iterator[Happening]:
     for name, record in task.steps.items():
         if record.process_state is ProcessState.SKIPPED and record.ended_at is not None:
-            yield Happening(
-                record.ended_at, 1, f"{name}: skipped, for it is not so that {said(plan.by_name[name].when)}"
-            )
+            text = f"{name}: skipped, for it is not so that {said(plan.by_name[name].when)}"
+            yield Happening(record.ended_at, 5, text, place=_place(plan, name))
 
 
 def _end(task: Task) -> Iterator[Happening]:
@@ -222,19 +170,20 @@ def _passed_complete_by(entry: HistoryEntry) -> bool:
     return entry.value > 0 or entry.kind in {HistoryKind.RECOVERED, HistoryKind.UNCOUNTED}
 
 
-def _told(entry: HistoryEntry) -> Iterator[Happening]:
+def _told(entry: HistoryEntry, task: Task, plan: Plan) -> Iterator[Happening]:
     """What an entry says; a signal's own entries first."""
     ungiven = entry.note.startswith(UNGIVEN)
     if entry.kind is HistoryKind.SIGNALLED:
-        said_of = entry.note if ungiven else f"{entry.by} answered: {entry.note}"
-        yield Happening(entry.at, 0, f"{entry.step}: {said_of}")
+        rank = 5 if entry.at == task.steps[entry.step].started_at else 0
+        said_of = entry.note if ungiven else signal_given(entry, task.steps[entry.step])
+        yield Happening(entry.at, rank, f"{entry.step}: {said_of}", place=_place(plan, entry.step, then=1))
     elif entry.kind is HistoryKind.REMINDED and ungiven:
         yield Happening(entry.at, 3, f"{entry.step}: {entry.note}; the operators were reminded", trouble=True)
     else:
-        yield from _troubles(entry)
+        yield from _troubles(entry, task, plan)
 
 
-def _troubles(entry: HistoryEntry) -> Iterator[Happening]:
+def _troubles(entry: HistoryEntry, task: Task, plan: Plan) -> Iterator[Happening]:
     if _passed_complete_by(entry):
         _, raised, what = entry.note.partition(IT_RAISED)
         why = raised + what or "its agent is slow or dead"
@@ -253,16 +202,18 @@ def _troubles(entry: HistoryEntry) -> Iterator[Happening]:
             yield Happening(entry.at, 3, f"{entry.step}: {waited}", trouble=True)
         case HistoryKind.FAILED:
             ended = f"attempt {entry.attempt} ended in Error" if entry.attempt else "ended in Error before it began"
-            yield Happening(entry.at, 3, f"{entry.step}: {ended}: {entry.note}", trouble=True)
+            known = not entry.attempt or (entry.step, entry.attempt) in attempts(task, plan)
+            begun = "" if known else " (when it began is no longer kept)"
+            yield Happening(entry.at, 3, f"{entry.step}: {ended}{begun}: {entry.note}", trouble=True)
         case HistoryKind.ALERTED:
             yield Happening(entry.at, 4, f"{entry.step}: the operators were alerted")
         case HistoryKind.RESUBMITTED:
             yield Happening(entry.at, 4, f"{entry.step}: {entry.by} resubmitted it: {entry.note}")
         case _:
-            yield _detour(entry)
+            yield _detour(entry, task, plan)
 
 
-def _detour(entry: HistoryEntry) -> Happening:
+def _detour(entry: HistoryEntry, task: Task, plan: Plan) -> Happening:
     """What took the order off its usual path."""
     rank, trouble = (2, True) if entry.kind is HistoryKind.TIMED_OUT else (3, False)
     match entry.kind:
@@ -274,14 +225,15 @@ def _detour(entry: HistoryEntry) -> Happening:
             trouble, text = True, f"{entry.by} started the undo: {entry.note}"
         case HistoryKind.UNDONE:
             rank, after = 9, span(entry.value)
-            text = f"the order is Undone, {after} after it was submitted: all its effects are compensated"
+            text = f"the order is Undone, {after} after it was submitted: {undone(task, plan)}"
         case HistoryKind.PAUSED | HistoryKind.RESUMED:
             trouble = entry.kind is HistoryKind.PAUSED
             text = f"{entry.by} {entry.kind.lower()} the order: {entry.note}"
         case HistoryKind.LACKING:
             trouble, text = True, f"{entry.step}: it waits for a deployment: {entry.note}"
         case HistoryKind.LATE_EFFECT:
-            trouble, text = True, f"{entry.step}: attempt {entry.attempt} had its effect after all; it is undone again"
+            again = "it has no undo" if entry.step in dict(lasting_effects(task, plan)) else "it is undone again"
+            trouble, text = True, f"{entry.step}: attempt {entry.attempt} had its effect after all; {again}"
         case _:
             text = f"{entry.step}: {entry.kind} {entry.note}" if entry.step else entry.note or entry.kind
     return Happening(entry.at, rank, text, trouble)
