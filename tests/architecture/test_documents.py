@@ -30,6 +30,8 @@ ENGINE = ("app", "cli", "cli/orders", "domain/task", "domain/workflow")
 BENEATH = ("", "docs", "functions", "functions/stepward", *(f"functions/stepward/{folder}" for folder in ENGINE))
 SOURCES = [file for top in ("functions", "infra") for file in (ROOT / top).rglob("*.py")]
 MODULES = {
+    "bookings": "",
+    "bookings.remote": "find = post = lambda *_, **__: {}",
     "clients": "bank = stock = type('Service', (), {'__getattr__': lambda self, name: lambda *_, **__: name})()\n",
     "operations": """
 from clients import bank
