@@ -6,7 +6,8 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -73,6 +74,24 @@ class RunningServices:
     @property
     def _state(self) -> Path:
         return self.folder / "process.json"
+
+
+def stop_all(cloud: RunningCloud) -> bool:
+    """Stop `cloud` and its services, and remove their files; False if no cloud was running."""
+    RunningServices(cloud.folder / "services").down()
+    return cloud.down()
+
+
+@contextmanager
+def left_running(cloud: RunningCloud) -> Iterator[None]:
+    """Leave running what the block starts, unless it fails; what ran before runs on."""
+    ran = cloud.server is not None
+    try:
+        yield
+    except BaseException:
+        if not ran:
+            stop_all(cloud)
+        raise
 
 
 def _listening(process: subprocess.Popen[str], log: Path) -> Server:

@@ -39,15 +39,16 @@ def up(
     """
     # `--help` must not import these.
     from stepward.local.deploy import deploy  # noqa: PLC0415
-    from stepward.local.processes import RunningServices, running_cloud  # noqa: PLC0415
+    from stepward.local.processes import RunningServices, left_running, running_cloud  # noqa: PLC0415
     from stepward.local.secret_store import demanded  # noqa: PLC0415
-    from stepward.local.synth import notices, synthesise  # noqa: PLC0415
+    from stepward.local.synth import check_installed, notices, synthesise  # noqa: PLC0415
     from stepward.project import Project  # noqa: PLC0415
 
+    check_installed()
     project, cloud = Project.here(), running_cloud()
     application, real = project.app(), addresses_of(project.app(), service)
     out = cloud.folder / "cdk.out"
-    with ERR.status("Starting the local cloud") as status:
+    with ERR.status("Starting the local cloud") as status, left_running(cloud):
         server = cloud.up(port=port)
         services = RunningServices(cloud.folder / "services").up(demanded(application.agents))
         status.update("Synthesising the stack")
@@ -79,15 +80,16 @@ def down(*, as_json: AsJson = False) -> None:
 
     JSON: stopped (whether it was running).
     """
-    from stepward.local.processes import RunningServices, running_cloud  # noqa: PLC0415
+    from stepward.local.processes import running_cloud, stop_all  # noqa: PLC0415
 
     cloud = running_cloud()
-    RunningServices(cloud.folder / "services").down()
-    stopped = cloud.down()
+    with ERR.status("Stopping the local cloud"):
+        stopped = stop_all(cloud)
     if as_json:
         print_json({"stopped": stopped})
-    else:
-        say("The local cloud is stopped." if stopped else "No local cloud was running.")
+        return
+    rest = " Its files are still being removed, in the background." if cloud.is_removing else ""
+    say(f"The local cloud is stopped.{rest}" if stopped else "No local cloud was running.")
 
 
 @app.command()
