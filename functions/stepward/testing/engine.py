@@ -117,6 +117,7 @@ class Engine(Harness):
 
         Time jumps to the next event. Raises AssertionError if there is no end, or if an invariant breaks.
         """
+        self.parts.telemetry.begins(must_end=limit is None)
         with _as_failures():
             self.pump.run(lambda: until() or (limit is None and self._idles()), limit)
 
