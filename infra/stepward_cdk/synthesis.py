@@ -15,7 +15,7 @@ from stepward.domain.errors import StepwardError
 from stepward.project import Project
 from stepward_cdk.functions.bundling import bundle
 from stepward_cdk.functions.entry_points import check_entry_points
-from stepward_cdk.settings.agent_needs import check_addresses
+from stepward_cdk.settings.agent_needs import check_addresses, unfit_addresses
 from stepward_cdk.settings.chosen import choose
 from stepward_cdk.stack import StepwardStack
 
@@ -36,7 +36,11 @@ def _synthesise(project: Project) -> None:
     app = App(context=context, outdir=os.environ.get("CDK_OUTDIR", str(project.root / "cdk.out")))
     chosen, application = choose(project, app.node.get_all_context()), project.app()
     settings = chosen.settings
-    for note in (*chosen.notes, *unlisted_workflows(application, project.functions)):
+    for note in (
+        *chosen.notes,
+        *unlisted_workflows(application, project.functions),
+        *unfit_addresses(application, chosen),
+    ):
         sys.stderr.write(f"{note}\n")
     # Before the bundle, which takes its time.
     check_addresses(application, settings.service_urls, chosen.addresses)

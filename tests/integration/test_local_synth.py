@@ -68,7 +68,9 @@ def test_the_command_takes_the_options_of_a_deployment(
     main()
 
     assert seen(root / "cdk.out")["context"] == {"flag": True, "shards": "2", "env": "dev"}
-    assert "Left out, since synthesis has no use for it: --require-approval never" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "Left out, since synthesis has no use for it: --require-approval never" in told
+    assert "Synthesising the stack of dev\nIts template and the functions' code are in cdk.out.\n" in told
 
 
 def test_the_same_files_make_the_same_archive(tmp_path: Path) -> None:

@@ -71,8 +71,11 @@ def main() -> None:
     options, others = parser.parse_known_args()
     if others:
         sys.stderr.write(f"Left out, since synthesis has no use for it: {shlex.join(others)}\n")
+    named = dict(options.context)
+    sys.stderr.write(f"Synthesising the stack{' of ' * ('env' in named)}{named.get('env', '')}\n")
     try:
-        sys.stderr.write(synthesise(Path.cwd(), Path("cdk.out"), dict(options.context)))
+        sys.stderr.write(synthesise(Path.cwd(), Path("cdk.out"), named))
+        sys.stderr.write("Its template and the functions' code are in cdk.out.\n")
     except Misconfigured as error:
         sys.exit(str(error))
 

@@ -12,6 +12,7 @@ from stepward.domain.errors import Misconfigured, WorkflowError
 from stepward.domain.workflow.agents import Agent
 from stepward.domain.workflow.application import App
 from stepward.domain.workflow.plan import PlannedStep
+from stepward_cdk.settings.chosen import Chosen
 from stepward_cdk.settings.settings import (
     AGENT_MARGIN_S,
     CUSTOMER_QUEUES,
@@ -127,6 +128,15 @@ def check_addresses(app: App, addresses: Collection[str], where: str = "service_
             raise Misconfigured(
                 f"{where}: no agent calls {service}; remove it, or name it in an agent's services=(...)"
             )
+
+
+def unfit_addresses(app: App, chosen: Chosen) -> Iterator[str]:
+    """What a deployment would be refused for, of a run that has other addresses than the environment's file."""
+    try:
+        if chosen.addresses != chosen.file:
+            check_addresses(app, chosen.usual.service_urls, chosen.file)
+    except Misconfigured as error:
+        yield f"{error}. This run has addresses of its own; a deployment will be refused"
 
 
 def _check_queues(app: str, names: list[str], settings: Settings) -> None:

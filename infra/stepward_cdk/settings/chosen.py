@@ -21,11 +21,16 @@ _OPTIONS_OF_CDK = frozenset({"acknowledged-issue-numbers", "cli-telemetry"})
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The settings of this run; `notes` tell a person how they differ from the file, `addresses` where these are."""
+    """The settings of this run; `notes` tell a person how they differ from the file, `addresses` where these are.
+
+    `usual` are the settings of the file alone, and `file` is where its addresses are.
+    """
 
     settings: Settings
     notes: Sequence[str]
     addresses: str
+    usual: Settings
+    file: str
 
 
 def choose(project: Project, context: Mapping[str, object]) -> Chosen:
@@ -39,8 +44,9 @@ def choose(project: Project, context: Mapping[str, object]) -> Chosen:
     settings = Settings.from_context(options.get, usual)
     _check_place(project, file, settings, usual)
     changed = [name for name in options if getattr(settings, name) != getattr(usual, name)]
-    addresses = "-c service_urls=..." if "service_urls" in options else f"{file.path}: service_urls"
-    return Chosen(settings, [_note(name, settings, usual, file) for name in changed], addresses)
+    in_its_file = f"{file.path}: service_urls"
+    addresses = "-c service_urls=..." if "service_urls" in options else in_its_file
+    return Chosen(settings, [_note(name, settings, usual, file) for name in changed], addresses, usual, in_its_file)
 
 
 def in_file(file: Environment) -> Settings:

@@ -16,7 +16,7 @@ from stepward.domain.workflow.agents import Agent, Call
 from stepward.domain.workflow.application import App
 from stepward.domain.workflow.definition import Step, Workflow
 from stepward.project import Project
-from stepward_cdk.settings.agent_needs import check_addresses
+from stepward_cdk.settings.agent_needs import check_addresses, unfit_addresses
 from stepward_cdk.settings.chosen import REQUIRED, choose
 from stepward_cdk.settings.settings import Settings
 from tests.infra.sample import PROJECT
@@ -143,7 +143,7 @@ def test_production_has_somebody_who_hears_its_alerts(files: Files) -> None:
     """D2: an address, or the explicit word for none."""
     assert refused(files(prod=PROD.replace("ops@example.com", ""))) == (
         "infra/environments/prod.toml:5: alert_email is empty, so nobody would hear of an order in Error; write an "
-        "e-mail address, or 'none' if you subscribe to the stack's topics yourself (see docs/watching.md)"
+        "e-mail address, or 'none' if you subscribe to the stack's topics yourself (see docs/watching.md of Stepward)"
     )
     assert Settings(environment="prod", alert_email="none").lasting
 
@@ -212,6 +212,15 @@ def test_who_reads_of_an_address_reads_where_it_is(files: Files) -> None:
     assert given.addresses == "-c service_urls=..."
     with pytest.raises(Misconfigured, match=re.escape("-c service_urls=...: agent payments calls payments, which")):
         check_addresses(_app(None), given.settings.service_urls, given.addresses)
+
+
+def test_a_run_with_addresses_of_its_own_says_what_the_file_lacks(files: Files) -> None:
+    """D2: so `make local` says what `make deploy` will refuse."""
+    project = files()
+    own = choose(project, {"env": "dev", "service_urls": '{"payments": "http://127.0.0.1"}'})
+    (said,) = unfit_addresses(_app(("bank",)), own)
+    assert said.startswith("infra/environments/dev.toml: service_urls: agent payments calls bank, which has no addr")
+    assert list(unfit_addresses(_app(("bank",)), choose(project, {"env": "dev"}))) == []
 
 
 def test_an_agent_may_need_no_address_or_several() -> None:

@@ -154,6 +154,17 @@ def test_what_cannot_be_made_is_refused_with_what_to_type(
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
+def test_a_project_without_wheels_says_what_it_installs_from(tmp_path: Path) -> None:
+    (tmp_path / "stepward-1.0-py3-none-any.whl").touch()
+    warned, silent = (
+        CliRunner().invoke(app, ["new", "trips", str(tmp_path / name), *given]).stderr
+        for name, given in (("one", []), ("two", ["--wheels", str(tmp_path)]))
+    )
+
+    assert "make it again with --wheels FOLDER" in warned
+    assert silent == ""
+
+
 def test_an_update_merges_what_changed_in_the_template_with_what_changed_in_the_project(
     project: Path, tmp_path: Path
 ) -> None:

@@ -14,7 +14,7 @@ import typer
 from stepward.cli.deployment.options import reports_errors
 from stepward.cli.new.rendering import TEMPLATE_IN_WHEEL, Answers, render
 from stepward.cli.new.update import Outcome, update
-from stepward.cli.terminal import say, typed
+from stepward.cli.terminal import complain, say, typed
 from stepward.cli.user_error import UserError
 
 Name = Annotated[str, typer.Argument(help="The name of the project and its application.", show_default=False)]
@@ -34,6 +34,9 @@ MADE = """Made {name} in {folder}. Next:
   make local    # deploy it on this machine, and stay up
 
 Your workflow is functions/{package}/workflow.py; README.md says what else is where."""
+NO_WHEELS = """The project installs stepward {engine} from your package index, and PyPI does not have it yet.
+If no index of yours has it, delete the project, and make it again with --wheels FOLDER.
+In a clone of Stepward, `make dist` makes the wheels."""
 
 
 @reports_errors
@@ -62,6 +65,8 @@ def _make(answers: Answers, folder: Path) -> None:
         raise UserError(f"{folder} is not empty; name another folder: {typed('new', answers.name, 'FOLDER')}")
     render(answers, folder)
     say(MADE.format(name=answers.name, folder=folder, package=answers.name.replace("-", "_")))
+    if not answers.wheels:
+        complain(NO_WHEELS.format(engine=answers.engine))
 
 
 def _update(project: Path, wheels: Path | None) -> None:
