@@ -159,6 +159,8 @@ def deployed(
             console.print(f"{monotonic() - began:5.1f} s  {deployed}")
             status.stop()
             yield stage, cloud
+            status.update("removing the local cloud and its files")
+            status.start()
 
 
 def _context(services: Services, endpoint: str) -> Mapping[str, object]:
