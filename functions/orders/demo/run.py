@@ -39,9 +39,7 @@ FEW_PROCESSES = {"engine_concurrency": 2, "agent_batch_size": 5}
 """A single machine has few cores: more functions at once would only start more slowly."""
 REPLIES = "demo-replies"
 LOG = Path(".local", "demo.log")
-TOO_BUSY = (
-    "{orders} ran out of time: attempts that had {limit}. This machine is busy; run it again when less else runs."
-)
+TOO_BUSY = "{orders} ran out of time: an attempt has {limit}, and this machine is busy. Run it again when it is idle."
 OPENING = """{orders} orders, and {ledger_orders} more whose events come in ledgers, go through the stack
 on this machine. Services fail, hang and decline; agents are killed in mid-call;
 messages come twice, late or wrong. At the end everything is audited.
@@ -97,14 +95,14 @@ def run(
         others = {order.order_id for order in ledgers.orders}
         findings = audit(acts, stage.evidence(services.ledger, others))
         of_ledgers = audit_ledgers(ledgers, theirs.evidence(services.ledger))
-        return _report(findings, of_ledgers, _seconds(settings), console)
+        return report(findings, of_ledgers, _seconds(settings), console)
 
 
 def _seconds(settings: Mapping[str, int]) -> str:
     return f"{settings['complete_within_ms'] / 1000:g} s"
 
 
-def _report(findings: Findings, of_ledgers: LedgerFindings, limit: str, console: Console) -> int:
+def report(findings: Findings, of_ledgers: LedgerFindings, limit: str, console: Console) -> int:
     """Print the results of the audits, and what to do if an attempt's `limit` was too short; the exit code."""
     console.print()
     faults, late = (*findings.faults(), *of_ledgers.faults), (*findings.late, *of_ledgers.late)
@@ -114,11 +112,8 @@ def _report(findings: Findings, of_ledgers: LedgerFindings, limit: str, console:
         style = "red" if faults or late else "green"
         console.print(summary, style=style, markup=False, highlight=False, soft_wrap=True)
     if late:
-        console.print(
-            TOO_BUSY.format(orders=f"{len(late)} order{'' if len(late) == 1 else 's'}", limit=limit),
-            style="red",
-            soft_wrap=True,
-        )
+        text = TOO_BUSY.format(orders=f"{len(late)} order{'' if len(late) == 1 else 's'}", limit=limit)
+        console.print(text, style="red", markup=False, highlight=False, soft_wrap=True)
     hint = f"\nThe log of the local cloud is {LOG}." if faults or late else NEXT
     console.print(hint, style="dim", markup=False, highlight=False, soft_wrap=True)
     return 1 if faults or late else 0

@@ -1,14 +1,18 @@
 """The audit of the demonstration passes what is right, and names whatever is not."""
 
+import io
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from orders.demo.audit import FINAL_STATUS, Evidence, Findings, Heard, audit
+from orders.demo.ledger_audit import LedgerFindings
 from orders.demo.limits import limits, out_of_time, times_quiet
+from orders.demo.run import report
 from orders.demo.scenario import HANG_SECONDS, KINDS, Scenario, scenario
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.rejects import Reject
@@ -207,3 +211,17 @@ def test_whatever_is_not_right_is_named(fault: str, change: Callable[[Evidence],
     assert not findings.passed
     assert getattr(findings, fault)
     assert any(line.startswith(f"{fault}: ") for line in findings.faults())
+
+
+@pytest.mark.parametrize(
+    ("late", "code", "says"),
+    [
+        ((), 0, "Try next"),
+        (("x",), 1, "1 order ran out of time: an attempt has 4 s, and this machine is busy. Run it again"),
+        (("x", "y"), 1, "The log of the local cloud is .local/demo.log."),
+    ],
+)
+def test_the_end_tells_lateness_from_faults_and_names_the_log(late: tuple[str, ...], code: int, says: str) -> None:
+    shown = io.StringIO()
+    assert report(Findings("demo", late=late), LedgerFindings("ledgers", ()), "4 s", Console(file=shown)) == code
+    assert says in shown.getvalue()
