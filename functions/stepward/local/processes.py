@@ -41,17 +41,21 @@ class RunningServices:
         """The running process; None if there is none."""
         return Server.load(self._state)
 
+    @property
+    def ledger(self) -> Path:
+        """The file of what they did."""
+        return self.folder / "ledger.sqlite"
+
     def up(self, secrets: Mapping[str, Sequence[str]] | None = None) -> Server:
         """The running process, started if there is none, with the secrets to demand; raises CloudFailed."""
         if running := self.server:
             return running
         self.folder.mkdir(parents=True, exist_ok=True)
         log = self.folder / "log"
-        ledger = self.folder.absolute() / "ledger.sqlite"
         demand = ["--secrets", json.dumps(secrets)] if secrets else []
         with log.open("ab") as errors:
             process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-                [sys.executable, "-m", "stepward.local.services", "--ledger", str(ledger), *demand],
+                [sys.executable, "-m", "stepward.local.services", "--ledger", str(self.ledger.absolute()), *demand],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=errors,

@@ -9,10 +9,12 @@ import typer
 from stepward.cli.deployment.options import DEFAULT_ENVIRONMENT, AsJson, Env, Stack, Target, reports_errors
 from stepward.cli.local import faults
 from stepward.cli.local.addresses import addresses_of
+from stepward.cli.local.effects import effects
 from stepward.cli.terminal import ERR, complain, print_json, say, typed
 
 app = typer.Typer(no_args_is_help=True, help="Run the whole stack on this machine.")
 app.add_typer(faults.app, name="faults")
+app.command()(effects)
 Service = Annotated[
     list[str],
     typer.Option("--service", metavar="NAME=URL", help="The address of a real service, in place of its stand-in."),
@@ -47,7 +49,6 @@ def up(
     check_installed()
     project, cloud = Project.here(), running_cloud()
     application, real = project.app(), addresses_of(project.app(), service)
-    out = cloud.folder / "cdk.out"
     with ERR.status("Starting the local cloud") as status, left_running(cloud):
         server = cloud.up(port=port)
         services = RunningServices(cloud.folder / "services").up(demanded(application.agents))
@@ -55,7 +56,7 @@ def up(
         addresses = {name: real.get(name, f"{services.endpoint}/{name}") for name in application.services}
         target = Target.chosen(stack=stack, env=env, local=True, endpoint="", region="")
         context = {"env": env, "platform": "local", "service_urls": addresses, "stack": target.stack}
-        told = notices(synthesise(project.root, out, context), context)
+        told = notices(synthesise(project.root, out := cloud.folder / "cdk.out", context), context)
         deploy(out, server.endpoint, progress=lambda step: status.update(f"Deploying: {step}"))
     if told:
         complain(told)
