@@ -57,11 +57,12 @@ def out_of_time(task: Task) -> str:
 
 
 def ran_out(task: Task, record: StepRecord) -> bool:
-    """Whether the step is in Error since its last attempt had no answer, so that nobody knows what it did."""
+    """Whether the step is in Error since its last attempt had no answer, and its operator is alerted to that."""
     overdue = any(
         entry.kind is HistoryKind.FAILED and entry.step == record.name and entry.value > 0 for entry in task.history
     )
-    return record.process_state is ProcessState.ERROR and record.raised is None and overdue
+    alerted = record.process_state is ProcessState.ERROR and record.alert_by is None
+    return alerted and record.raised is None and overdue
 
 
 def _gave_up(task: Task, record: StepRecord) -> bool:

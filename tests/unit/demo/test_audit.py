@@ -142,6 +142,7 @@ def test_an_order_whose_attempts_ran_out_of_time_is_late_and_nothing_else() -> N
         ("lost", without(f"{PLAIN}/reserve")),
         ("wrong", late(PLAIN, raised="TimeoutError: payments")),
         ("wrong", late(PLAIN, process_state=ProcessState.STOPPED)),
+        ("wrong", late(PLAIN, alert_by=1)),
         ("wrong", lambda e: replace(e, tasks={**e.tasks, PLAIN: replace(e.tasks[PLAIN], history=())})),
         ("wrong", lambda e: replace(e, tasks={**e.tasks, PLAIN: replace(e.tasks[PLAIN], history=(REFUSED,))})),
     ],

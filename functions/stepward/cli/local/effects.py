@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict
+from time import time_ns
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -63,8 +64,7 @@ def _concerns(effect: Effect, order: str) -> bool:
 
 
 def _ledger() -> Ledger:
-    from time import time_ns  # noqa: PLC0415
-
+    # `--help` must not import these.
     from stepward.local.processes import RunningServices, running_cloud  # noqa: PLC0415
     from stepward.local.services import Ledger  # noqa: PLC0415
 
