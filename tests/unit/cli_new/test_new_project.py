@@ -47,8 +47,9 @@ def changed(template: Path, file: str, old: str, new: str) -> None:
 
 
 def test_a_new_project_tests_itself_and_its_settings_fit_its_agents(
-    project: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    render(ANSWERED, project := tmp_path / "trip-bookings")
     monkeypatch.syspath_prepend(project / "functions")
     made = Project(project).app()
     check_addresses(made, in_file(Project(project).environment("dev")).service_urls)
