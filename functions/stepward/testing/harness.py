@@ -145,6 +145,10 @@ class Harness(ABC):
         return list(self.services.calls)
 
 
+class NotAccepted(AssertionError):
+    """An order has no record; the message says why."""
+
+
 @dataclass(frozen=True, slots=True)
 class Order:
     """One order in an engine under test, in its present state; `order_id` is the key of its task."""
@@ -158,7 +162,7 @@ class Order:
         task = self.engine.task(self.order_id)
         if task is None:
             why = "; ".join(f"{reject.field}: {reject.reason}" for reject in self.engine.rejects)
-            raise AssertionError(f"{self.order_id} was not accepted: {why or 'call engine.run() first'}")
+            raise NotAccepted(f"{self.order_id} was not accepted: {why or 'call engine.run() first'}")
         return task
 
     @property
@@ -169,6 +173,11 @@ class Order:
     def step(self, operation: Operation | str) -> StepRecord:
         """The record of a step, by its operation or its name; the undo of `charge` is `charge/undo`."""
         return self.task.steps[_name(operation)]
+
+    def is_at(self, step: Operation | str) -> bool:
+        """Whether this step runs or waits now, such as for a signal: `engine.run(until=lambda: order.is_at(...))`."""
+        record = self.task.steps.get(_name(step))
+        return record is not None and record.runs
 
     def result(self, operation: Operation | str) -> Mapping[str, Any]:
         """The result of a step; empty if it has none."""
