@@ -176,5 +176,5 @@ class NotedTelemetry(MemoryTelemetry):
                 order_id,
                 f"{entry.step} of {order_id} was attempted {entry.attempt} times, and would be for ever: {raised}. "
                 "Its operation runs as it is: say what its service answers, engine.service(OPERATION).returns({...}), "
-                "or set what it lacks, monkeypatch.setenv(NAME, VALUE)",
+                "or engine.stand_in() for all of them, or set what it lacks, monkeypatch.setenv(NAME, VALUE)",
             )

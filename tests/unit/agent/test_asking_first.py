@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from stepward import UNDO, Agent, App, Call, Later, Step, Workflow, minutes, seconds
+from stepward import UNDO, Agent, App, Call, Step, Workflow, minutes, seconds
 from stepward.app.agent.call_rows import CallRows
 from stepward.app.agent.serve import Serve
 from stepward.domain.coordination.call_row import CallRow, Claim, Turn
@@ -86,30 +86,6 @@ def test_whatever_becomes_of_the_first_call_the_effect_happens_once(
     assert (order.state, order.effects, engine.calls) == ("Processed", ["charge", "ship"], calls)
     assert order.result(charge) == {"charge": "c-1"}
     assert set(bank.charges.values()) == {1}
-
-
-@pytest.mark.parametrize(("says", "what"), [({}, "{}"), ([], "list"), (Later(), "Later")])
-@pytest.mark.parametrize("trouble", [Service.dies_after_effect, Service.dies_before_effect])
-def test_a_check_that_says_neither_none_nor_a_result_is_an_error_and_the_step_stays_in_doubt(
-    engine: Engine, trouble: Callable[[Service], object], says: Any, what: str
-) -> None:
-    """Trap: `{}` is what many a service answers of no effect. Taken for one, the order would end without it."""
-    trouble(engine.service(charge))
-    engine.service(find_charge).returns(says)
-    order = engine.submit(fulfilment, {})
-    ends_well(engine)
-
-    assert (order.state, "ship" in order.effects, order.effects.count("charge")) == (
-        "UndoFailed",
-        False,
-        len(bank.charges),
-    )
-    says_so = f"TypeError: check find_charge returned {what}; return None if there is no effect, else its result"
-    assert says_so in (order.step("charge/undo").raised or "")
-    engine.service(find_charge).finds()
-    order.resubmit("charge/undo")
-    ends_well(engine)
-    assert (order.state, sum(bank.charges.values())) == ("Undone", 0)
 
 
 def test_a_first_attempt_that_is_delivered_twice_calls_once(engine: Engine) -> None:
