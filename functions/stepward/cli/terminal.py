@@ -5,12 +5,14 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import shlex
 import shutil
 import sys
 from decimal import Decimal
 from pathlib import Path
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
@@ -18,6 +20,10 @@ from stepward.cli.fitted import Fitted
 from stepward.operator.wording import times
 
 _PIPE = 1_000
+_ARGUMENT, _LAST = r"(?:'[^']*'|\"[^\"]*\"|\S*[^\s.,;:)])(?= |$)", r"(?:'[^']*'|\"[^\"]*\"|\S+)"
+_OURS = rf"(?:[\w./~-]*/)?stepward(?: {_ARGUMENT})*(?: {_LAST})?"
+_CHUNK = re.compile(rf"(?:{_OURS}|make [a-z-]+(?: [A-Z]+=\S+)*|`[^`]*`)\S*|\S+")
+"""What no line end may part: our commands up to the end of their clause, those of make, what is in backticks, words."""
 OUT = Console(
     markup=False,
     highlight=False,
@@ -66,13 +72,33 @@ def cell(text: str, style: str = "") -> Text:
 
 
 def say(text: str, style: str = "") -> None:
-    """Print a few sentences without wrapping them, so that a command in them can be copied."""
-    OUT.print(Text(printable_lines(text), style=style), soft_wrap=True)
+    """Print a few sentences; a terminal gets them wrapped, but each command whole, so that it can be copied."""
+    _print(OUT, printable_lines(text), style)
 
 
 def complain(text: str) -> None:
     """Print an error."""
-    ERR.print(Text(f"stepward: {printable_lines(text)}"), soft_wrap=True)
+    _print(ERR, f"stepward: {printable_lines(text)}")
+
+
+def _print(console: Console, text: str, style: str = "") -> None:
+    shown = wrapped(text, console.width) if console.is_terminal else text
+    console.print(Text(shown, style=style), soft_wrap=True)
+
+
+def wrapped(text: str, width: int) -> str:
+    """`text` with its sentences wrapped at `width`; a command stays whole, and a line with columns as it is."""
+    return "\n".join(line if line[:1] == " " or "  " in line else _filled(line, width) for line in text.split("\n"))
+
+
+def _filled(line: str, width: int) -> str:
+    lines = [""]
+    for chunk in _CHUNK.findall(line):
+        if lines[-1] and cell_len(lines[-1]) + 1 + cell_len(chunk) > width:
+            lines.append(chunk)
+        else:
+            lines[-1] += f" {chunk}" if lines[-1] else chunk
+    return "\n".join(lines)
 
 
 def print_json(document: object) -> None:
@@ -88,7 +114,7 @@ def json_text(document: object, indent: int | None = 2) -> str:
 def print_raw(text: str) -> None:
     """Print `text` byte for byte into a file or a pipe; a terminal gets it without control characters."""
     if sys.stdout.isatty():
-        say(text)
+        OUT.print(Text(printable_lines(text)), soft_wrap=True)
         return
     sys.stdout.flush()
     sys.stdout.buffer.write(text.encode("utf-8", "surrogatepass"))

@@ -69,13 +69,15 @@ def _is_operation(value: object) -> bool:
     return hasattr(value, "agent") and hasattr(value, "run")
 
 
-def _operation(_: str, value: object) -> str:
+def _operation(name: str, value: object) -> str:
     if named(value) == "<lambda>":
         return "write a function with def, and @AGENT.operation above it, with its agent"
     if _is_operation(value):
         return ""
     if callable(value) and hasattr(value, "__name__"):
         return "make it one: write @AGENT.operation above it, with its agent"
+    if name == "undo" and isinstance(value, str) and value.isidentifier():
+        return f"write undo={value}, without quotes"
     return "write the operation itself, without quotes and without calling it: Step(charge, undo=refund, ...)"
 
 

@@ -7,6 +7,7 @@ from decimal import Decimal
 
 import pytest
 from rich.cells import cell_len
+from rich.console import Console
 
 from stepward.cli.main import main
 from stepward.cli.terminal import (
@@ -21,6 +22,7 @@ from stepward.cli.terminal import (
     say,
     span,
     table,
+    wrapped,
 )
 
 
@@ -51,11 +53,11 @@ def test_lines_stay_lines() -> None:
         (999, "999 ms"),
         (1_000, "1.0 s"),
         (59_949, "59.9 s"),
-        (60_000, "1 min 0 s"),
+        (60_000, "1 min"),
         (3_599_999, "59 min 59 s"),
-        (3_600_000, "1 h 0 min"),
+        (3_600_000, "1 h"),
         (90_000_000, "1 d 1 h"),
-        (-300_000, "-5 min 0 s"),
+        (-300_000, "-5 min"),
     ],
 )
 def test_a_duration_is_shown_in_its_two_largest_units(milliseconds: int, words: str) -> None:
@@ -150,3 +152,46 @@ def test_json_is_ascii_and_keeps_numbers(capsys: pytest.CaptureFixture[str]) -> 
     printed = capsys.readouterr().out
     assert printed.isascii()
     assert json.loads(printed) == {"name": "ü\x1b\u202e", "whole": 7, "part": 1.25}
+
+
+COMMAND = ".venv/bin/stepward undo ord-1001 --why 'the customer; withdrew' --local"
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (f"It is Undone. To see it: {COMMAND}", ["It is Undone. To see it:", COMMAND]),
+        (f"Type {COMMAND}; its submitter can too", ["Type", f"{COMMAND};", "its submitter can too"]),
+        (
+            "stepward: no region is set; set AWS_REGION, or --local",
+            ["stepward: no region is set; set", "AWS_REGION, or --local"],
+        ),
+        (
+            "3 sent to the queue of stack stepward. It is well.",
+            ["3 sent to the queue of stack stepward.", "It is well."],
+        ),
+        (
+            f"  {COMMAND}\nname            of a column is kept as it is set",
+            [f"  {COMMAND}", "name            of a column is kept as it is set"],
+        ),
+        (
+            "Not here: type make console ENV=dev, or `aws configure`",
+            ["Not here: type make console ENV=dev, or", "`aws configure`"],
+        ),
+    ],
+)
+def test_sentences_wrap_at_a_word_and_a_command_stays_whole(text: str, lines: list[str]) -> None:
+    """L5."""
+    assert wrapped(text, 40).split("\n") == lines
+
+
+def test_a_terminal_gets_sentences_wrapped_and_a_pipe_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    printed = []
+    for is_terminal in (True, False):
+        stream = io.StringIO()
+        console = Console(file=stream, force_terminal=is_terminal, width=20, color_system=None)
+        monkeypatch.setattr("stepward.cli.terminal.OUT", console)
+        say("one two three four five six")
+        printed.append(stream.getvalue())
+
+    assert printed == ["one two three four\nfive six\n", "one two three four five six\n"]

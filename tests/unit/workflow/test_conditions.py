@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from stepward.domain.errors import NotUnderstood, WorkflowError
 from stepward.domain.workflow.agents import Agent, Operation
-from stepward.domain.workflow.conditions import all_of, any_of, holds, none_of, read_condition, words
+from stepward.domain.workflow.conditions import all_of, any_of, holds, none_of, read_condition, said_not, words
 from stepward.domain.workflow.definition import Step
 from stepward.domain.workflow.refs import Condition, read_ref, ref, resolve
 from stepward.domain.workflow.values import MISSING
@@ -225,3 +225,17 @@ def test_a_condition_is_said_in_words() -> None:
         words(none_of(score >= 1, score < 0).frozen)
         == "when none of (screen.score is at least 1, screen.score is below 0)"
     )
+
+
+@pytest.mark.parametrize(
+    ("condition", "words_of_it"),
+    [
+        (ref.order("nights") > 7, "order.nights is not over 7"),
+        (ref.order("country") != "DE", 'order.country is "DE"'),
+        (ref.order("note").exists(), "order.note does not exist"),
+        (any_of(score > 1, score < 0), "it is not so that screen.score is over 1 or screen.score is below 0"),
+    ],
+)
+def test_a_condition_that_does_not_hold_is_said_in_words(condition: Condition, words_of_it: str) -> None:
+    """W4."""
+    assert said_not(condition.frozen) == words_of_it

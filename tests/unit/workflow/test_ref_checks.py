@@ -129,8 +129,8 @@ def may_be_missing(name: str) -> str:
 @pytest.mark.parametrize(
     ("condition", "sentence"),
     [
-        (ref.order("totl") > 5, "order has no field 'totl'; Sale has orderId, type, version, submittedAt, completeBy"),
-        (ref.order("address.postcode") == "1", "order.address has no field 'postcode'; Address has country, postCode"),
+        (ref.order("totl") > 5, "order has no field 'totl'; Sale has total, express, address, billTo, extra,"),
+        (ref.order("address.postcode") == "1", "order.address has no field 'postcode'; Address has postCode, country"),
         (ref.order("bill_to").exists(), "order has no field 'bill_to'"),
         (ref.order("total.amount") > 5, "reads 'amount' of order.total, which is a text"),
         (ref.order("parcels") == "x", "is a list, and never compares with 'x'; compare a field that holds a text"),

@@ -83,7 +83,7 @@ FUNCTION = r"^step 'plain': operation is the function 'plain'; make it one: writ
         (lambda: step({}), r"operation is dict; write the operation itself, without quotes and without calling it"),
         (lambda: step(None), r"operation is None; write the operation itself"),
         (lambda: step(bank), r"operation is Agent; write the operation itself"),
-        (lambda: step(charge, undo="refund"), r"undo is 'refund' \(str\); write the operation itself, without quotes"),
+        (lambda: step(charge, undo="refund"), r"undo is 'refund' \(str\); write undo=refund, without quotes"),
         (lambda: step(charge, undo=lambda _: {}), r"undo is the function '<lambda>'; write a function with def"),
         (
             lambda: make("shop", 1, [step(charge, undo=charge, complete_within=minutes(1))]),

@@ -118,7 +118,7 @@ def document(deployment: Deployment, work: Work, given: Mapping[str, Any]) -> di
 
 def _batches(deployment: Deployment, orders: int) -> str:
     found = ", ".join(f"{queue} {size:.1f}" for queue, size in deployment.batches(orders).items())
-    return f"At {orders / SECONDS_A_MONTH:.2g} orders a second, evenly, a run has so many messages: {found}."
+    return f"At {orders / SECONDS_A_MONTH:.2g} orders a second, evenly, one run handles this many messages: {found}."
 
 
 def _assumptions(assumed: Assumptions) -> Table:

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import sleep  # noqa: TID251 -- a command on a person's machine may wait
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -19,9 +19,6 @@ from stepward.cli.deploy_check.questions import END_BY_THEMSELVES, QUESTIONS, re
 from stepward.cli.deployment.options import AsJson, Endpoint, Env, Local, Target, reports_errors
 from stepward.cli.terminal import complain, print_json, say
 from stepward.project import ENVIRONMENT, Project
-
-if TYPE_CHECKING:
-    from stepward.cli.deployment.aws import Account
 
 Context = Annotated[list[str], typer.Option("--context", "-c", help="A setting for this run only, as NAME=VALUE.")]
 Allow = Annotated[list[str], typer.Option("--allow", help=f"Pass over a refusal: {', '.join(QUESTIONS)}.")]
@@ -59,7 +56,7 @@ def deploy_check(
         raise typer.BadParameter(f"--allow {', '.join(sorted(unknown))}: choose from {', '.join(QUESTIONS)}")
     given = dict(option.partition("=")[::2] for option in context)
     # Synthesis takes half a minute: what has no region, or no local cloud, hears so before.
-    _reached(Target.chosen(stack="", env=env, local=local, endpoint=endpoint, region=given.get("region", "")))
+    _check_account(env, given.get("region", ""), local=local, endpoint=endpoint)
     after = _synthesised({**given, ENVIRONMENT: env, **({"platform": "local"} if local else {})})
     target = Target(after.settings["stack"], local, endpoint, after.settings["region"])
     look = partial(_compared, after, target, f"infra/environments/{env}.toml")
@@ -99,16 +96,17 @@ def _synthesised(context: Mapping[str, object]) -> Stack:
         return Stack(json.loads(Assembly(out, str).template))
 
 
-def _reached(target: Target) -> Account:
+def _check_account(env: str, region: str, *, local: bool, endpoint: str) -> None:
     from stepward.cli.deployment.aws import find_account  # noqa: PLC0415 - it imports the AWS SDK
 
-    return find_account(target)
+    find_account(Target.chosen(stack="", env=env, local=local, endpoint=endpoint, region=region))
 
 
 def _compared(after: Stack, target: Target, file: str) -> tuple[Change, bool]:
-    from stepward.cli.deploy_check.facts import AccountFacts  # noqa: PLC0415 - it imports the AWS SDK
+    from stepward.cli.deploy_check.facts import AccountFacts  # noqa: PLC0415 - they import the AWS SDK
+    from stepward.cli.deployment.aws import find_account  # noqa: PLC0415
 
-    account = _reached(target)
+    account = find_account(target)
     deployed = account.template(target.stack)
     before = after if deployed is None else Stack(deployed)
     return Change(before, after, AccountFacts(account, target), file), deployed is None

@@ -62,7 +62,7 @@ def send(
         print_json({"sent": sent, "failed": [{"position": each.position, "reason": why} for each, why in failed]})
     else:
         hint = _hint(target, messages, sent, connection.deployment.keys)
-        say(f"{sent} of {len(messages)} sent to the orders of stack {target.stack}.{hint}")
+        say(f"{sent} of {len(messages)} sent to the orders queue of stack {target.stack}.{hint}")
         for each, why in failed:
             complain(f"not sent: {each.position}: {why}")
     if failed:

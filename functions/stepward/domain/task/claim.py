@@ -114,7 +114,7 @@ def claim(change: TaskChange, planned: PlannedStep, causation_id: str) -> None:
 
 def _applies(change: TaskChange, planned: PlannedStep, record: StepRecord, causation_id: str) -> bool:
     """Whether the step's condition holds. If not, the step is skipped; if that cannot be told, it ends in Error."""
-    from stepward.domain.workflow.conditions import holds, said, why_unread
+    from stepward.domain.workflow.conditions import holds, said, said_not, why_unread
 
     item = item_of(change, planned) if Item.read(planned.name).at >= 0 else MISSING
     results = change.results(planned.name)
@@ -129,7 +129,7 @@ def _applies(change: TaskChange, planned: PlannedStep, record: StepRecord, causa
             change.steps[record.name] = replace(
                 record.supplied(), process_state=ProcessState.SKIPPED, complete_by=None, ended_at=change.now
             )
-            change.log(HistoryKind.STEP_SKIPPED, record.name, note=f"it is not so that {said(planned.when)}")
+            change.log(HistoryKind.STEP_SKIPPED, record.name, note=said_not(planned.when))
             follow(change, record.name, causation_id)
             log_if_processed(change)
             return False

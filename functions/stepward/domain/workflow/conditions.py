@@ -112,6 +112,17 @@ def words(frozen: Frozen) -> str:
     return f"when {said(frozen)}"
 
 
+def said_not(frozen: Frozen) -> str:
+    """That a frozen condition does not hold, as part of a sentence."""
+    name, *parts = frozen
+    if name == "exists":
+        return f"{name_of(parts[0])} does not exist"
+    if name in JOINS:
+        return f"it is not so that {said(frozen)}"
+    denied = "is" if name == "ne" else _WORDS[name].replace("is", "is not", 1)
+    return said(frozen).replace(f"{name_of(parts[0])} {_WORDS[name]} ", f"{name_of(parts[0])} {denied} ", 1)
+
+
 def said(frozen: Frozen, *, inner: bool = False) -> str:
     """A frozen condition, as part of a sentence."""
     name, *parts = frozen

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import Any
 
 from stepward.domain.errors import WorkflowError
@@ -160,7 +161,7 @@ def _field(scope: Scope, shape: Shape, place: Place) -> Shape:
         return UNTYPED
     if name not in shape.fields:
         raise WorkflowError(
-            f"{scope.where}: {whole} has no field {name!r}; {shape.of.__name__} has {_listed(shape.fields)}"
+            f"{scope.where}: {whole} has no field {name!r}; {shape.of.__name__} has {_listed(_nearest(name, shape))}"
         )
     return shape.fields[name]
 
@@ -177,6 +178,13 @@ def _outcomes(frozen: Frozen, missing: Place) -> set[bool | None]:
     if place_of(parts[0])[: len(missing)] != missing or default_of(parts[0]) is not MISSING:
         return {True, False}
     return {False} if name == "exists" else {None}
+
+
+def _nearest(name: str, shape: Shape) -> Collection[str]:
+    """The fields of a shape: those that the name is most like, then its own, then those that it inherits."""
+    named = {each.replace("_", "").lower() for each in vars(shape.of).get("__annotations__", ())}
+    own = [field for field in shape.fields or () if field.lower() in named]
+    return dict.fromkeys([*get_close_matches(name, shape.fields or ()), *own, *(shape.fields or ())])
 
 
 def _listed(names: Collection[str]) -> str:

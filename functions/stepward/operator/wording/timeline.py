@@ -11,7 +11,7 @@ from stepward.domain.steps.overdue import IT_RAISED
 from stepward.domain.steps.signal import UNGIVEN
 from stepward.domain.task.record import HISTORY_LIMIT, ProcessState, StepRecord, Task
 from stepward.domain.task.undo import lasting_effects
-from stepward.domain.workflow.conditions import said
+from stepward.domain.workflow.conditions import said_not
 from stepward.domain.workflow.effects import Item
 from stepward.domain.workflow.plan import UNDO_SUFFIX, Plan, PlannedStep, StepKind, forward_name
 from stepward.domain.workflow.refs import name_of
@@ -154,7 +154,7 @@ def _completions(task: Task, plan: Plan) -> Iterator[Happening]:
 def _skips(task: Task, plan: Plan) -> Iterator[Happening]:
     for name, record in task.steps.items():
         if record.process_state is ProcessState.SKIPPED and record.ended_at is not None:
-            text = f"{name}: skipped, for it is not so that {said(plan.by_name[name].when)}"
+            text = f"{name}: skipped, for {said_not(plan.by_name[name].when)}"
             yield Happening(record.ended_at, 5, text, place=_place(plan, name))
 
 

@@ -24,7 +24,7 @@ def clock(at: int) -> str:
 
 
 def span(milliseconds: int) -> str:
-    """A duration in its two largest units; negative if two clocks differ."""
+    """A duration in its two largest units, without the smaller one if that is 0; negative if two clocks differ."""
     if milliseconds < 0:
         return f"-{span(-milliseconds)}"
     if milliseconds < 1000:
@@ -34,5 +34,6 @@ def span(milliseconds: int) -> str:
     seconds = milliseconds // 1000
     for size, unit, smaller, below in ((86_400, "d", 3600, "h"), (3600, "h", 60, "min"), (60, "min", 1, "s")):
         if seconds >= size:
-            return f"{seconds // size} {unit} {seconds % size // smaller} {below}"
+            rest = seconds % size // smaller
+            return f"{seconds // size} {unit}" + (f" {rest} {below}" if rest else "")
     raise AssertionError(seconds)
