@@ -82,7 +82,14 @@ class RunningCloud:
         if self._home.exists():
             self._home.rename(Path(mkdtemp(prefix=REMOVED, dir=self.folder)) / self._home.name)
         if removed := list(self._removed):
-            process = subprocess.Popen([*REMOVE, *removed], start_new_session=True)  # noqa: S603 - ours
+            # If it had the output of this process, it would keep waiting whoever reads that.
+            process = subprocess.Popen(  # noqa: S603 - a constant command
+                [*REMOVE, *removed],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
             with suppress(subprocess.TimeoutExpired):
                 process.wait(REMOVE_WITHIN_S)
             # It may outlive this process on purpose, so nobody waits for it.

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event
 
 import pytest
 from typer.testing import CliRunner
@@ -49,14 +50,17 @@ def test_a_stack_that_cannot_be_synthesised_leaves_nothing_running(
 
 
 def test_files_that_take_long_to_remove_keep_nobody_waiting(
-    cloud: RunningCloud, monkeypatch: pytest.MonkeyPatch
+    cloud: RunningCloud, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
+    """Neither this process nor whoever reads its output."""
     (cloud.folder / "home" / "tmp").mkdir(parents=True)
-    monkeypatch.setattr(clouds, "REMOVE_WITHIN_S", -1)
-    monkeypatch.setattr(clouds, "REMOVE", ("/bin/true",))
+    monkeypatch.setattr(clouds, "REMOVE_WITHIN_S", 5)
+    monkeypatch.setattr(clouds, "REMOVE", ("/bin/ls", "-d"))
     monkeypatch.setattr(RunningCloud, "server", property(lambda _: None))
     cloud.down()
     assert ([file.name[:8] for file in cloud.folder.iterdir()], cloud.is_removing) == (["removed-"], True)
+    assert capfd.readouterr().out == ""
     monkeypatch.undo()
+    monkeypatch.setattr(clouds, "REMOVE_WITHIN_S", -1)
     cloud.down()
-    assert not any(cloud.folder.iterdir())
+    assert any(not cloud.is_removing or Event().wait(0.1) for _ in range(50))
