@@ -56,7 +56,7 @@ console: $(VENV) ## see and mend orders in a browser: of `make local`, or of a d
 	@.venv/bin/stepward console $(if $(filter command,$(firstword $(origin ENV))),--env $(ENV),--local)
 
 test: $(VENV) $(LOCAL) ## run every test, and a sample of the failure lab
-	@.venv/bin/python -m pytest -n $(WORKERS) --dist loadgroup $(TESTS)
+	@.venv/bin/python -m pytest -n $(WORKERS) $(TESTS)
 
 browser-test: $(VENV) $(LOCAL) $(BROWSER) ## use the console in a real browser; it needs Chromium and its driver
 	@$(BROWSE) $(or $(TESTS),tests/browser)
@@ -65,7 +65,7 @@ screenshots: $(VENV) $(LOCAL) $(BROWSER) ## mend one of 10,000 orders in the con
 	@LAB=1 $(BROWSE) -s tests/browser/test_walk.py
 
 lab: $(VENV) $(LOCAL) ## run every instrument of the failure lab in full depth (TESTS=folder: one of them)
-	@LAB=1 .venv/bin/python -m pytest -n $(WORKERS) --dist loadgroup $(or $(TESTS),$(INSTRUMENTS))
+	@LAB=1 .venv/bin/python -m pytest -n $(WORKERS) $(or $(TESTS),$(INSTRUMENTS))
 	@[ -n "$(TESTS)" ] || LAB=1 .venv/bin/python -m pytest $(OF_FUNCTIONS)
 	@[ -n "$(TESTS)" ] || .venv/bin/python -m tests.lab.wheels
 	@[ -n "$(TESTS)" ] || .venv/bin/python -m tests.lab.wheels.tutorial

@@ -17,6 +17,7 @@ from stepward.local.access import Access, access
 from stepward.local.cloud import local_cloud
 from stepward.local.server import Server
 from tests.depth import IN_LAB
+from tests.together import scheduler
 
 # A busy machine is not a failure.
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -74,6 +75,11 @@ def pytest_collection() -> Generator[None, object, object]:
             gc.freeze()
         gc.set_threshold(50_000, 10, 10)
         gc.enable()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    return scheduler(config, log)
 
 
 @pytest.hookimpl(trylast=True)

@@ -30,6 +30,8 @@ def service_url(agent: str) -> str:
 
 @cache
 def _addresses(text: str) -> Mapping[str, str]:
+    if not text:
+        raise Misconfigured(f"{ADDRESSES} is not set; {_ADD}")
     try:
         raw = json.loads(text)
     except ValueError as error:

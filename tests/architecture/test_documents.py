@@ -2,13 +2,13 @@
 
 import ast
 import json
+import os
 import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from os.path import normpath
 from pathlib import Path
 from textwrap import dedent
 from types import ModuleType
@@ -30,6 +30,8 @@ ENGINE = ("app", "cli", "cli/orders", "domain/task", "domain/workflow")
 BENEATH = ("", "docs", "functions", "functions/stepward", *(f"functions/stepward/{folder}" for folder in ENGINE))
 SOURCES = [file for top in ("functions", "infra") for file in (ROOT / top).rglob("*.py")]
 MODULES = {
+    "bookings": "",
+    "bookings.remote": "find = post = lambda *_, **__: {}",
     "clients": "bank = stock = type('Service', (), {'__getattr__': lambda self, name: lambda *_, **__: name})()\n",
     "operations": """
 from clients import bank
@@ -81,22 +83,6 @@ def quoted(page: str) -> list[str]:
     return re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", read(page), flags=re.DOTALL))
 
 
-def links(page: str) -> list[str]:
-    """The files to which a page links, from the top."""
-    found = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", read(page))
-    return [normpath(Path(page).parent / link) for link in found]
-
-
-def paths(page: str) -> list[str]:
-    """The files and folders that a page names."""
-    return [name for name in quoted(page) if re.fullmatch(r"(functions|infra|tests|docs|events)/[\w./*-]*", name)]
-
-
-def of_the_example(path: str) -> bool:
-    """Whether it is the application's, so that the application's own tests hold the pages to it."""
-    return f"{path.rstrip('/')}/".startswith(OF_THE_EXAMPLE)
-
-
 @cache
 def names_in_code() -> frozenset[str]:
     """Each class and type alias, and each member of a class behind its name."""
@@ -120,6 +106,22 @@ def assigned(node: ast.stmt) -> list[str]:
     return []
 
 
+def links(page: str) -> list[str]:
+    """The files to which a page links, from the top."""
+    found = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", read(page))
+    return [os.path.normpath(Path(page).parent / link) for link in found]
+
+
+def named(page: str) -> list[str]:
+    """The files and folders that a page names."""
+    return [name for name in quoted(page) if re.fullmatch(r"(functions|infra|tests|docs|events)/[\w./*-]*", name)]
+
+
+def of_the_example(path: str) -> bool:
+    """Whether it is the application's, so that the application's own tests hold the pages to it."""
+    return f"{path.rstrip('/')}/".startswith(OF_THE_EXAMPLE)
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_links_to_files_that_are_there(page: str) -> None:
     assert [link for link in links(page) if not (of_the_example(link) or (ROOT / link).exists())] == []
@@ -129,17 +131,17 @@ def test_a_page_links_to_files_that_are_there(page: str) -> None:
 def test_a_page_names_paths_and_commands_that_are_there(page: str) -> None:
     commands = re.findall(r"(?:^(?:\$|  ) ?|`)stepward ([a-z][a-z-]*)", read(page), re.MULTILINE)
 
-    assert [path for path in paths(page) if not (of_the_example(path) or any(ROOT.glob(path.rstrip("/"))))] == []
+    assert [path for path in named(page) if not (of_the_example(path) or any(ROOT.glob(path.rstrip("/"))))] == []
     assert set(commands) - set(get_command(app).commands) == set()  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("page", INDEXES)
 def test_a_page_that_says_where_things_are_names_files_and_classes_that_are_there(page: str) -> None:
     known, names = names_in_code(), [name for name in quoted(page) if name.upper() != name and "<" not in name]
-    files = [name for name in names if re.fullmatch(r"[a-z_.*-]+/[\w./*-]*|\w+\.(?:py|md|toml)", name)]
+    paths = [name for name in names if re.fullmatch(r"[a-z_.*-]+/[\w./*-]*|\w+\.(?:py|md|toml)", name)]
     classes = [name for name in names if re.fullmatch(r"[A-Z][A-Za-z]*[a-z](?:\.\w+)?", name)]
 
-    missing = [name for name in files if not any(any((ROOT / top).glob(name.rstrip("/"))) for top in BENEATH)]
+    missing = [name for name in paths if not any(any((ROOT / top).glob(name.rstrip("/"))) for top in BENEATH)]
 
     assert [name for name in missing if not of_the_example(name)] == []
     assert [name for name in classes if name not in known] == []
@@ -151,7 +153,7 @@ def walked(*, example: bool) -> list[tuple[str, str]]:
     return [step for step in steps if of_the_example(step[0]) is example]
 
 
-def lacking(steps: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+def lacking(steps: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """The functions that their files do not define."""
     sources = {file: read(file if file.startswith("functions/") else f"functions/stepward/{file}") for file, _ in steps}
     return [step for step in steps if not re.search(rf"\b((def|class) {step[1]}\b|{step[1]} = )", sources[step[0]])]

@@ -28,7 +28,7 @@ from stepward.local.services.ledger import Effect
 from stepward.project import Project
 from stepward.wire.messages import encode
 
-pytestmark = [pytest.mark.cloud, pytest.mark.long, pytest.mark.xdist_group("deployed")]
+pytestmark = [pytest.mark.cloud, pytest.mark.long]
 ROOT = Project.here().root
 STACK = "stepward"
 CHECKED_BEFORE = {"@aws-cdk/core:validateAgainstDefaultRules": False}

@@ -16,14 +16,6 @@ from tests.infra.sample import PROJECT
 from tests.infra.template import Template
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep what needs the templates on one worker: another would only wait for them."""
-    for item in items:
-        if item.nodeid.startswith("tests/infra/"):
-            item.add_marker(pytest.mark.xdist_group("infra"))
-
-
 @pytest.fixture(scope="session")
 def assembly(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the synthesised app."""

@@ -118,7 +118,6 @@ def test_all_send_to_the_one_queue_of_the_lanes(production: Template) -> None:
         assert target(given["STEPWARD_LANES_QUEUE"]) == production.output("OrderEventsQueueUrl")
 
 
-@pytest.mark.xdist_group("wide")  # a synthesis of many seconds, of which one worker is enough
 def test_the_largest_deployment_fits_into_one_stack(template: Template, production: Template, wide: Template) -> None:
     """C7, S4: with as many agents as are allowed, or customers in the place of some of them."""
     assert len(wide.derived("scheduler", "AGENTS")) == MAX_REQUEST_QUEUES

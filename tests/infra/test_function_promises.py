@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from stepward import config, secrets, service_urls
 from stepward_cdk.settings.reply_queues import MAX_TEXT
 from stepward_cdk.settings.settings import AGENT_MARGIN_S, ARCHITECTURE, MAX_REQUEST_QUEUES, RUNTIME
@@ -201,7 +199,6 @@ def test_a_backlog_is_more_than_the_busiest_agent_can_have_in_work(template: Tem
     assert template.environment(template.function("supervisor"))["STEPWARD_BACKLOG"] == str(courier.max_concurrency)
 
 
-@pytest.mark.xdist_group("wide")  # a synthesis of many seconds, of which one worker is enough
 def test_every_environment_fits_what_lambda_gives(
     template: Template, production: Template, wide: Template, lean: Template
 ) -> None:

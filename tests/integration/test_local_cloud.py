@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from time import monotonic
 
 import boto3
 import psutil
@@ -15,7 +16,7 @@ import pytest
 from stepward.domain.errors import Misconfigured
 from stepward.local.access import access
 from stepward.local.cloud import RunningCloud, local_cloud
-from stepward.local.server import CloudFailed, Server
+from stepward.local.server import STOP_WITHIN_S, CloudFailed, Server
 
 pytestmark = pytest.mark.cloud
 
@@ -154,6 +155,21 @@ def test_another_process_under_the_same_id_is_left_alone(running: RunningCloud) 
         assert running.server is None
         assert not running.down()
         assert other.poll() is None
+
+
+def test_a_dead_process_that_nobody_asks_for_keeps_nobody_waiting() -> None:
+    nobody_asks = (
+        "import subprocess, sys; print(subprocess.Popen(['sleep', '60'], start_new_session=True).pid); input()"
+    )
+    with subprocess.Popen([sys.executable, "-c", nobody_asks], stdin=-1, stdout=-1, text=True) as parent:  # noqa: S603
+        assert parent.stdout
+        pid = int(parent.stdout.readline())
+        process = psutil.Process(pid)
+        began = monotonic()
+        Server(pid, 1, process.create_time()).stop()
+        assert monotonic() - began < STOP_WITHIN_S
+        assert process.status() == psutil.STATUS_ZOMBIE
+        parent.kill()
 
 
 @pytest.mark.parametrize("state", ["", "[]", "{}", "null"])

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from orders.demo.limits import out_of_time, ran_out
 from orders.demo.scenario import Scenario
 from stepward.domain.messages import Status
 from stepward.domain.rejects import Reject
@@ -62,7 +63,10 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """The result of the audit; each list names orders, or says what is wrong."""
+    """The result of the audit; each list names orders, or says what is wrong.
+
+    Those `late` ended as they should not, since attempts ran out of their time; nothing else is wrong with them.
+    """
 
     summary: str
     lost: tuple[str, ...] = ()
@@ -70,11 +74,12 @@ class Findings:
     stuck: tuple[str, ...] = ()
     unalerted: tuple[str, ...] = ()
     wrong: tuple[str, ...] = ()
+    late: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
-        """Whether nothing is wrong."""
-        return not any((self.lost, self.doubled, self.stuck, self.unalerted, self.wrong))
+        """Whether nothing is wrong or late."""
+        return not any((self.lost, self.doubled, self.stuck, self.unalerted, self.wrong, self.late))
 
     def faults(self) -> Iterator[str]:
         """Every fault as a line."""
@@ -98,7 +103,7 @@ def audit(scenario: Scenario, evidence: Evidence) -> Findings:
     )
     stuck = tuple(f"{order_id} is {task.process_state}" for order_id, task in evidence.tasks.items() if is_stuck(task))
     wrong = (*_ended_wrong(scenario, evidence), *_wrong_effects(evidence), *_wrong_notices(scenario, evidence))
-    return Findings(summary, lost, doubled, stuck, unalerted, wrong)
+    return Findings(summary, lost, doubled, stuck, unalerted, wrong, tuple(_late(scenario, evidence)))
 
 
 def is_stuck(task: Task) -> bool:
@@ -136,8 +141,21 @@ def _ended_wrong(scenario: Scenario, evidence: Evidence) -> Iterator[str]:
     for order_id, task in evidence.tasks.items():
         if order_id not in expected:
             yield f"{order_id} was never sent"
-        elif not is_stuck(task) and task.process_state is not expected[order_id].ends:
+        elif not is_stuck(task) and task.process_state is not expected[order_id].ends and not out_of_time(task):
             yield f"{order_id} (what goes wrong: {expected[order_id].kind.name}) ended {task.process_state}"
+
+
+def _late(scenario: Scenario, evidence: Evidence) -> Iterator[str]:
+    """Orders that ended in a wrong state only because a step's last attempt had no answer in time."""
+    for order in scenario.orders:
+        task = evidence.tasks.get(order.order_id)
+        if task and not is_stuck(task) and task.process_state is not order.ends and (step := out_of_time(task)):
+            yield ended_late(order.order_id, task, step)
+
+
+def ended_late(order_id: str, task: Task, step: str) -> str:
+    """The fault of an order that ended since this step's attempts ran out of their time."""
+    return f"{order_id} ended {task.process_state}: {step} had no answer in time, {task.steps[step].attempt} attempts"
 
 
 def _wrong_effects(evidence: Evidence) -> Iterator[str]:
@@ -149,7 +167,7 @@ def _wrong_effects(evidence: Evidence) -> Iterator[str]:
             yield f"{key} had an effect but has no task"
         elif task.undoing and task.process_state is ProcessState.UNDONE and not evidence.undone[key]:
             yield f"{key} is not undone though the order is Undone"
-        elif not task.undoing and task.steps[step].process_state is not ProcessState.PROCESSED:
+        elif not task.undoing and not _may_have_effect(task, step, order_id in evidence.alerted):
             yield f"{key} had an effect but is not Processed"
     for order_id, task in evidence.tasks.items():
         mine = [effect for effect in evidence.effects if effect.key.split("/")[0] == order_id]
@@ -158,6 +176,12 @@ def _wrong_effects(evidence: Evidence) -> Iterator[str]:
             yield f"{order_id} had effects undone though nobody undid it"
         if undone != [key for key in reversed([e.key for e in mine if not e.undo_of]) if key in undone]:
             yield f"{order_id} was not undone in reverse order: {', '.join(undone)}"
+
+
+def _may_have_effect(task: Task, step: str, alerted: bool) -> bool:  # noqa: FBT001 - a fact
+    """Whether the step is done, or nobody answered its last attempt and an operator knows that."""
+    record = task.steps[step]
+    return record.process_state is ProcessState.PROCESSED or (alerted and ran_out(task, record))
 
 
 def _wrong_notices(scenario: Scenario, evidence: Evidence) -> Iterator[str]:

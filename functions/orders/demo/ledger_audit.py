@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from orders.demo.audit import ended_late
 from orders.demo.ledgers import LedgerOrder, LedgerScenario, Story
+from orders.demo.limits import out_of_time
 from stepward.domain.convoy.event import StoredEvent
 from stepward.domain.convoy.lane import Lane
 from stepward.domain.rejects import Reject
@@ -24,10 +26,19 @@ class LaneRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class SentAlert:
+    """An alert to operators about an order's lane, and when it was sent (epoch ms); one of a summary has no id."""
+
+    order_id: str
+    alert_id: str
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
 class LedgerEvidence:
     """The state at the end. `waited` are the orders that waited for an operator while all others came to their end.
 
-    `alerts` counts the alerts to operators about each order's lane.
+    `alerts` counts the alerts to operators about each order's lane, as `alerts_about` does.
     """
 
     lanes: Mapping[str, LaneRecord]
@@ -40,10 +51,11 @@ class LedgerEvidence:
 
 @dataclass(frozen=True, slots=True)
 class LedgerFindings:
-    """The result of the audit; each fault is a line."""
+    """The result of the audit; each fault is a line, and so is each order that is `late` as in the orders' audit."""
 
     summary: str
     faults: tuple[str, ...]
+    late: tuple[str, ...] = ()
 
 
 def audit_ledgers(scenario: LedgerScenario, evidence: LedgerEvidence) -> LedgerFindings:
@@ -59,9 +71,26 @@ def audit_ledgers(scenario: LedgerScenario, evidence: LedgerEvidence) -> LedgerF
     summary = (
         f"ledgers: {scenario.entries} entries of {len(scenario.orders)} orders: {applied} applied in sequence, "
         f"{len(rejects)} rejected and stored; {len(evidence.waited)} orders waited for an operator and delayed no "
-        f"other; {len(faults)} faults"
+        f"other; {len(faults)} fault{'' if len(faults) == 1 else 's'}"
     )
-    return LedgerFindings(summary, tuple(faults))
+    return LedgerFindings(summary, tuple(faults), tuple(_late(scenario, evidence)))
+
+
+def alerts_about(sent: Sequence[SentAlert], confirmed: Mapping[str, int]) -> Counter[str]:
+    """How many alerts count for each order: every other trouble, and a repeated alert that was `confirmed` before.
+
+    Alerts come at least once: one that is not noted yet is sent again, which is as it must be. `confirmed` is when
+    (epoch ms) somebody saw on the lane that it was alerted; what was sent after that cannot be excused.
+    """
+    counts: Counter[str] = Counter()
+    heard: dict[str, set[str]] = {}
+    for alert in sorted(sent, key=lambda alert: alert.at):
+        names = heard.setdefault(alert.order_id, set())
+        repeats = bool(names) and (alert.alert_id in names or "" in {alert.alert_id, *names})
+        noted = alert.at > confirmed.get(alert.order_id, alert.at)
+        counts[alert.order_id] += not repeats or noted
+        names.add(alert.alert_id)
+    return counts
 
 
 def _faults_of(order: LedgerOrder, evidence: LedgerEvidence) -> Iterator[str]:
@@ -97,9 +126,18 @@ def _unlike_a_replay(order: LedgerOrder, record: LaneRecord) -> Iterator[str]:
 
 
 def _ended_wrong(order: LedgerOrder, task: Task | None) -> Iterator[str]:
-    undone = order.given_up or order.story is Story.CANCELLED
-    ends = ProcessState.UNDONE if undone else ProcessState.PROCESSED
     if task is None:
         yield f"{order.order_id} was not submitted"
-    elif task.process_state is not ends:
+    elif task.process_state is not (ends := _ends(order)) and not out_of_time(task):
         yield f"{order.order_id} is {task.process_state}; it should be {ends}"
+
+
+def _late(scenario: LedgerScenario, evidence: LedgerEvidence) -> Iterator[str]:
+    for order in scenario.orders:
+        task = evidence.tasks.get(order.order_id)
+        if task and task.process_state is not _ends(order) and (step := out_of_time(task)):
+            yield ended_late(order.order_id, task, step)
+
+
+def _ends(order: LedgerOrder) -> ProcessState:
+    return ProcessState.UNDONE if order.given_up or order.story is Story.CANCELLED else ProcessState.PROCESSED

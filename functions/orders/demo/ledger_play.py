@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import shlex
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import time  # noqa: TID251 - to compare with when an alert was sent
 
-from orders.demo.ledger_audit import LaneRecord, LedgerEvidence
+from orders.demo.ledger_audit import LaneRecord, LedgerEvidence, SentAlert, alerts_about
 from orders.demo.ledgers import LedgerScenario, Story, replacement
 from orders.demo.stage import Stage
 from stepward.domain.convoy.lane import Alerted, Lane
@@ -33,6 +35,8 @@ class LedgerPlay:
     sent: int = 0
     lanes: dict[str, Lane] = field(default_factory=dict)
     read_at: float = -READ_EVERY_S
+    confirmed: dict[str, int] = field(default_factory=dict)
+    """When (epoch ms) an order's lane was first seen to be alerted."""
     waited: frozenset[str] = frozenset()
     repaired: bool = False
 
@@ -66,12 +70,12 @@ class LedgerPlay:
         """Everything that the audit compares."""
         orders = [order.order_id for order in self.acts.orders]
         tasks = self.stage.tasks()
-        of_lanes = [text for text in self.stage.alerts() if "stepward convoy show" in text]
+        sent = (alert for text in self.stage.alerts() for alert in sent_alerts(text, orders))
         return LedgerEvidence(
             lanes={order_id: record for order_id in orders if (record := self._record(order_id))},
             tasks={order_id: tasks[order_id] for order_id in orders if order_id in tasks},
             rejects=self.stage.newest_rejects(),
-            alerts=Counter(order_id for order_id in orders for text in of_lanes if order_id in text),
+            alerts=alerts_about([*sent], self.confirmed),
             waited=self.waited,
             effects=[effect for effect in ledger.effects() if effect.key.split("/")[0] in orders],
         )
@@ -90,6 +94,8 @@ class LedgerPlay:
             lane = self.stage.lanes.load(order.order_id)
             if lane is None:
                 continue
+            if lane.alerted is not Alerted.NOTHING:
+                self.confirmed.setdefault(lane.order_id, int(time() * 1000))
             if lane.blocked and not (before and before.blocked):
                 text = f"{lane.order_id}  event {lane.blocked.position} stops the lane: {lane.blocked.reason}"
                 self.line(text, seconds)
@@ -127,3 +133,12 @@ class LedgerPlay:
     def _record(self, order_id: str) -> LaneRecord | None:
         lane = self.stage.lanes.load(order_id)
         return None if lane is None else LaneRecord(lane, self.stage.stored_events(lane))
+
+
+def sent_alerts(text: str, orders: Iterable[str]) -> Iterator[SentAlert]:
+    """The alerts about the lanes of these orders in a message of the topic, which may be a summary."""
+    if "stepward convoy show" in text:
+        message = json.loads(text)
+        name = message.get("MessageAttributes", {}).get("alertId", {}).get("Value", "")
+        at = int(datetime.fromisoformat(message["Timestamp"]).timestamp() * 1000)
+        yield from (SentAlert(order_id, name, at) for order_id in orders if order_id in text)

@@ -123,9 +123,8 @@ class Play:
         """Whether nothing is left to happen: every order has ended, and every reject is stored."""
         if len(tasks) < len(self.acts.orders) or "repeated" not in self.sent:
             return False
-        as_wanted = all(
-            tasks[order.order_id].process_state is order.ends for order in self.acts.orders if order.kind.resubmitted
-        )
+        resubmitted = ((order, tasks[order.order_id]) for order in self.acts.orders if order.kind.resubmitted)
+        as_wanted = all(task.process_state in {order.ends, ProcessState.ERROR} for order, task in resubmitted)
         all_rejected = len(self.acts.rejected) + self.ledgers.acts.rejected
         return as_wanted and len(self.stage.rejects.newest(all_rejected)) >= all_rejected
 

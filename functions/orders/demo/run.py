@@ -18,8 +18,9 @@ from orders.demo.inbox import Inbox
 from orders.demo.ledger_audit import LedgerFindings, audit_ledgers
 from orders.demo.ledger_play import LedgerPlay
 from orders.demo.ledgers import ledger_scenario
+from orders.demo.limits import CLAIM_MS, LANE_S, limits, slowness
 from orders.demo.live import Screen
-from orders.demo.play import Play
+from orders.demo.play import PATIENCE_S, Play
 from orders.demo.scenario import LATE_ORDERS, SERVICES, scenario
 from orders.demo.stage import Stage
 from orders.fulfilment import fulfilment
@@ -33,10 +34,12 @@ from stepward.local.synth import synthesise
 from stepward.project import Project
 from stepward.stack_outputs import Deployment
 
-QUICK = {"claim_within_ms": 2_000, "skew_margin_ms": 200, "gap_ms": 3_000, "lane_timeout_s": 5}
+QUICK = {"claim_within_ms": CLAIM_MS, "skew_margin_ms": 200, "gap_ms": 3_000, "lane_timeout_s": LANE_S}
 FEW_PROCESSES = {"engine_concurrency": 2, "agent_batch_size": 5}
 """A single machine has few cores: more functions at once would only start more slowly."""
 REPLIES = "demo-replies"
+LOG = Path(".local", "demo.log")
+TOO_BUSY = "{orders} ran out of time: an attempt has {limit}, and this machine is busy. Run it again when it is idle."
 OPENING = """{orders} orders, and {ledger_orders} more whose events come in ledgers, go through the stack
 on this machine. Services fail, hang and decline; agents are killed in mid-call;
 messages come twice, late or wrong. At the end everything is audited.
@@ -60,19 +63,25 @@ def run(
     console: Console,
     *,
     ledger_orders: int = 60,
-    complete_within_ms: int = 4_000,
+    complete_within_ms: int = 0,
     beside: Callable[[Stage, Console], AbstractContextManager[None]] = alone,
 ) -> int:
     """Deploy, send `orders` orders and ledgers of `ledger_orders` more, wait for their ends, audit; the exit code.
 
-    An attempt has `complete_within_ms`, which is short to save time. All of it is `beside` something else that looks.
+    An attempt has `complete_within_ms`; 0 is a short time, which is longer if this machine is busy. All of it is
+    `beside` something else that looks.
     """
     root = Project.here().root
     console.print(OPENING.format(orders=orders, ledger_orders=ledger_orders), highlight=False)
+    slow, log = 1.0 if complete_within_ms else slowness(), root / LOG
+    settings = limits(slow, complete_within_ms)
+    if slow > 1:
+        console.print(f"This machine is busy: an attempt has {_seconds(settings)}, and all takes longer.\n")
+    log.unlink(missing_ok=True)
     with (
         TemporaryDirectory(prefix="stepward-") as scratch,
         Services(Path(scratch) / "ledger.sqlite", secrets=demanded(fulfilment.agents)) as services,
-        deployed(root, Path(scratch), services, console, {"complete_within_ms": complete_within_ms}) as (stage, _),
+        deployed(root, Path(scratch), services, console, settings, log=log) as (stage, _),
         beside(stage, console),
     ):
         samples = root / "events" / "orders"
@@ -82,22 +91,32 @@ def run(
         with stage.supervised(), Live(console=console, auto_refresh=False) as live:
             screen = Screen(console, acts, live)
             theirs = LedgerPlay(ledgers, stage, screen.line)
-            Play(acts, stage, services, screen, theirs).perform()
+            Play(acts, stage, services, screen, theirs, patience_s=PATIENCE_S * slow).perform()
         others = {order.order_id for order in ledgers.orders}
         findings = audit(acts, stage.evidence(services.ledger, others))
-        return _report(findings, audit_ledgers(ledgers, theirs.evidence(services.ledger)), console)
+        of_ledgers = audit_ledgers(ledgers, theirs.evidence(services.ledger))
+        return report(findings, of_ledgers, _seconds(settings), console)
 
 
-def _report(findings: Findings, of_ledgers: LedgerFindings, console: Console) -> int:
-    """Print the results of the audits; the exit code."""
+def _seconds(settings: Mapping[str, int]) -> str:
+    return f"{settings['complete_within_ms'] / 1000:g} s"
+
+
+def report(findings: Findings, of_ledgers: LedgerFindings, limit: str, console: Console) -> int:
+    """Print the results of the audits, and what to do if an attempt's `limit` was too short; the exit code."""
     console.print()
-    for fault in (*findings.faults(), *of_ledgers.faults):
-        console.print(fault, style="red", markup=False, soft_wrap=True)
-    passed = findings.passed and not of_ledgers.faults
+    faults, late = (*findings.faults(), *of_ledgers.faults), (*findings.late, *of_ledgers.late)
+    for text in (*faults, *late):
+        console.print(text, style="red", markup=False, soft_wrap=True)
     for summary in (findings.summary, of_ledgers.summary):
-        console.print(summary, style="green" if passed else "red", markup=False, highlight=False, soft_wrap=True)
-    console.print(NEXT, style="dim", markup=False, highlight=False, soft_wrap=True)
-    return 0 if passed else 1
+        style = "red" if faults or late else "green"
+        console.print(summary, style=style, markup=False, highlight=False, soft_wrap=True)
+    if late:
+        text = TOO_BUSY.format(orders=f"{len(late)} order{'' if len(late) == 1 else 's'}", limit=limit)
+        console.print(text, style="red", markup=False, highlight=False, soft_wrap=True)
+    hint = f"\nThe log of the local cloud is {LOG}." if faults or late else NEXT
+    console.print(hint, style="dim", markup=False, highlight=False, soft_wrap=True)
+    return 1 if faults or late else 0
 
 
 @contextmanager
@@ -109,11 +128,12 @@ def deployed(
     settings: Mapping[str, object],
     *,
     functions_reach: Callable[[str], AbstractContextManager[str]] = nullcontext,
+    log: Path | None = None,
 ) -> Iterator[tuple[Stage, Server]]:
     """Synthesise the stack while the local cloud starts, deploy it there, and remove it after the block.
 
     `settings` extend those of the demonstration; `functions_reach` turns the cloud's endpoint into the one that its
-    functions use for AWS.
+    functions use for AWS. The cloud's `log` is in `scratch` unless given.
     """
     began, port = monotonic(), free_port()
     endpoint = f"http://{LOOPBACK}:{port}"
@@ -124,7 +144,7 @@ def deployed(
         functions_reach(endpoint) as reach,
     ):
         synthesis = beside.submit(synthesise, root, scratch / "cdk.out", context)
-        with local_cloud(log=scratch / "cloud.log", port=port, functions_reach=reach) as cloud:
+        with local_cloud(log=log or scratch / "cloud.log", port=port, functions_reach=reach) as cloud:
             synthesis.result()
             console.print(f"{monotonic() - began:5.1f} s  the stack is synthesised, and the local cloud is running")
             status.update("deploying")
@@ -134,6 +154,8 @@ def deployed(
             console.print(f"{monotonic() - began:5.1f} s  {deployed}")
             status.stop()
             yield stage, cloud
+            status.update("removing the local cloud and its files")
+            status.start()
 
 
 def _context(services: Services, endpoint: str) -> Mapping[str, object]:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
 
 from stepward.local.server import Server, guarded, start
+
+REMOVE, REMOVED = ("/bin/rm", "-rf", "--"), "removed-"
+REMOVE_WITHIN_S = 0.5
 
 
 @contextmanager
@@ -60,13 +64,40 @@ class RunningCloud:
         return server
 
     def down(self) -> bool:
-        """Stop it and remove its files; False if none was running."""
+        """Stop it and remove its files, in the background if that takes long; False if none was running."""
         running = self.server
         if running:
             running.stop()
         self._state.unlink(missing_ok=True)
-        shutil.rmtree(self._home, ignore_errors=True)
+        self._remove_home()
         return running is not None
+
+    @property
+    def is_removing(self) -> bool:
+        """Whether files of a stopped cloud are left to remove."""
+        return any(self._removed)
+
+    def _remove_home(self) -> None:
+        # Each process of a function has a copy of the bundle: tens of thousands of files, a minute on a busy disk.
+        if self._home.exists():
+            self._home.rename(Path(mkdtemp(prefix=REMOVED, dir=self.folder)) / self._home.name)
+        if removed := list(self._removed):
+            # If it had the output of this process, it would keep waiting whoever reads that.
+            process = subprocess.Popen(  # noqa: S603 - a constant command
+                [*REMOVE, *removed],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(REMOVE_WITHIN_S)
+            # It may outlive this process on purpose, so nobody waits for it.
+            process.returncode = 0
+
+    @property
+    def _removed(self) -> Iterator[Path]:
+        return self.folder.glob(f"{REMOVED}*")
 
     @property
     def _state(self) -> Path:

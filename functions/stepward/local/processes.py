@@ -6,7 +6,8 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -40,17 +41,21 @@ class RunningServices:
         """The running process; None if there is none."""
         return Server.load(self._state)
 
+    @property
+    def ledger(self) -> Path:
+        """The file of what they did."""
+        return self.folder / "ledger.sqlite"
+
     def up(self, secrets: Mapping[str, Sequence[str]] | None = None) -> Server:
         """The running process, started if there is none, with the secrets to demand; raises CloudFailed."""
         if running := self.server:
             return running
         self.folder.mkdir(parents=True, exist_ok=True)
         log = self.folder / "log"
-        ledger = self.folder.absolute() / "ledger.sqlite"
         demand = ["--secrets", json.dumps(secrets)] if secrets else []
         with log.open("ab") as errors:
             process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-                [sys.executable, "-m", "stepward.local.services", "--ledger", str(ledger), *demand],
+                [sys.executable, "-m", "stepward.local.services", "--ledger", str(self.ledger.absolute()), *demand],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=errors,
@@ -73,6 +78,24 @@ class RunningServices:
     @property
     def _state(self) -> Path:
         return self.folder / "process.json"
+
+
+def stop_all(cloud: RunningCloud) -> bool:
+    """Stop `cloud` and its services, and remove their files; False if no cloud was running."""
+    RunningServices(cloud.folder / "services").down()
+    return cloud.down()
+
+
+@contextmanager
+def left_running(cloud: RunningCloud) -> Iterator[None]:
+    """Leave running what the block starts, unless it fails; what ran before runs on."""
+    ran = cloud.server is not None
+    try:
+        yield
+    except BaseException:
+        if not ran:
+            stop_all(cloud)
+        raise
 
 
 def _listening(process: subprocess.Popen[str], log: Path) -> Server:

@@ -21,6 +21,7 @@ from stepward.domain.errors import Misconfigured, StepwardError
 LOOPBACK = "127.0.0.1"
 START_WITHIN_S = 30
 STOP_WITHIN_S = 5
+STOP_POLL_S = 0.05
 TRIES = 3
 MINISTACK = "ministack==1.5.33"
 INSTALL = f"make local-env` or `python -m venv .venv-local && .venv-local/bin/pip install {MINISTACK}"
@@ -73,10 +74,15 @@ class Server:
 
     def stop(self) -> None:
         """Kill the process and its functions, if it runs, and wait until it is gone."""
-        if self.is_running:
-            with suppress(ProcessLookupError, psutil.NoSuchProcess, psutil.TimeoutExpired):
-                os.killpg(self.pid, signal.SIGKILL)
-                psutil.Process(self.pid).wait(STOP_WITHIN_S)
+        if not self.is_running:
+            return
+        with suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
+        give_up_at = monotonic() + STOP_WITHIN_S
+        # A dead process keeps its id until its parent asks for it, which that of an orphan may do late or never.
+        while self.is_running and monotonic() < give_up_at:
+            with suppress(psutil.NoSuchProcess, psutil.TimeoutExpired):
+                psutil.Process(self.pid).wait(STOP_POLL_S)
 
 
 def start(home: Path, log: Path, *, port: int = 0, functions_reach: str = "") -> tuple[Server, subprocess.Popen[bytes]]:

@@ -9,6 +9,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 
 from stepward.domain.errors import Misconfigured
@@ -16,11 +17,19 @@ from stepward.domain.errors import Misconfigured
 SYNTH_WITHIN_S = 300
 
 
+def check_installed() -> None:
+    """Raise Misconfigured if this installation lacks the CDK."""
+    if find_spec("aws_cdk") is None:
+        use = "use the project's own, .venv/bin/stepward (`make` installs it)"
+        raise Misconfigured(f"{sys.prefix} lacks the CDK; {use}, or install it: pip install 'stepward[local]'")
+
+
 def synthesise(root: Path, out: Path, context: Mapping[str, object], *, app: str = "infra/app.py") -> str:
     """Write the cloud assembly of the script `app` in `root` to `out`; what it told people.
 
     `context` extends that of `root`/cdk.json. Raises Misconfigured with what the application said.
     """
+    check_installed()
     run = subprocess.run(  # noqa: S603 -- our own interpreter, the project's own script
         [sys.executable, str(root / app)],
         cwd=root,

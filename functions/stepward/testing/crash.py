@@ -8,13 +8,15 @@ from typing import Any
 
 from stepward.app.assembly import Application
 from stepward.testing.engine import Engine
-from stepward.testing.faults.enumeration import Tally, tally
+from stepward.testing.faults.enumeration import Tally, tally, undisturbed
 from stepward.testing.faults.path import Path
 from stepward.testing.faults.pulse import Pulse
 from stepward.testing.settings import Settings
 
 AHEAD = 2_500
 """How far the clock of every second process is ahead, in milliseconds: less than the allowed margin."""
+LONGEST = 40
+"""How many lines of a timeline are shown, if the order breaks a promise without any trouble."""
 Check = Callable[[Engine], object]
 
 
@@ -40,7 +42,18 @@ def crash_points(
     `after` asserts what must hold of your own at its end. Raises AssertionError with the call and the timeline.
     """
     live = partial(_live, app, order, before, after, settings or Settings())
-    found = tally(Path("crash_points", "", live), with_pairs=pairs)
+    path = Path("crash_points", "", live)
+    if (calm := undisturbed(path)).faults:
+        raise AssertionError(
+            "\n".join(
+                [
+                    *(f"BROKEN: {fault}" for fault in calm.faults),
+                    "Nothing else had gone wrong before:",
+                    *calm.timeline[-LONGEST:],
+                ]
+            )
+        )
+    found = tally(path, with_pairs=pairs)
     if found.failed:
         reports = "\n\n".join(made.report for made in found.failed)
         raise AssertionError(f"{found.lost} of {found.points + found.pairs} crash points were not survived\n{reports}")

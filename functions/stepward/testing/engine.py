@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,7 +21,7 @@ from stepward.testing.faults.loop import START
 from stepward.testing.faults.profile import CALM
 from stepward.testing.faults.pulse import Kill, Kind, Pulse
 from stepward.testing.faults.waits import idles
-from stepward.testing.harness import Harness
+from stepward.testing.harness import Harness, NotAccepted
 from stepward.testing.memory.queues import send
 from stepward.testing.parts import PARTS, Parts
 from stepward.testing.settings import REPLY_QUEUES, REPLY_TO, Settings
@@ -115,10 +115,18 @@ class Engine(Harness):
 
         An order that asks each hour for items that wait for a person does not move.
 
-        Time jumps to the next event. Raises AssertionError if there is no end, or if an invariant breaks.
+        Time jumps to the next event, through every wait, up to its limit. `until` may ask an order that is not accepted
+        yet. Raises AssertionError if there is no end, or if an invariant breaks.
         """
+
+        def ends() -> bool:
+            with suppress(NotAccepted):
+                return until() or (limit is None and self._idles())
+            return False
+
+        self.parts.telemetry.begins(must_end=limit is None)
         with _as_failures():
-            self.pump.run(lambda: until() or (limit is None and self._idles()), limit)
+            self.pump.run(ends, limit)
 
     def _idles(self) -> bool:
         """Whether nothing is left but to ask, each hour, for items that wait for a person."""

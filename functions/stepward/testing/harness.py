@@ -22,6 +22,7 @@ from stepward.domain.task.results import whole
 from stepward.domain.workflow.agents import Operation
 from stepward.domain.workflow.definition import Workflow
 from stepward.domain.workflow.values import UNREAD
+from stepward.testing.application import agents_of
 from stepward.testing.faults.diary import Diary
 from stepward.testing.faults.loop import Loop
 from stepward.testing.services import Service, Services
@@ -80,6 +81,8 @@ class Harness(ABC):
         Without a workflow, the order's `type` says which one it is for. The message waits in its queue until `run`.
         Raises ValueError for a workflow that is not the application's.
         """
+        if isinstance(workflow, str):
+            raise TypeError(f"submit({workflow!r}, ...): pass the workflow itself, not its name")
         if workflow and workflow not in getattr(self.app, "workflows", ()):
             raise ValueError(f"{workflow} is no workflow of this application, and an engine runs no other")
         keys = self.app.keys
@@ -112,9 +115,24 @@ class Harness(ABC):
 
     def service(self, operation: Operation) -> Service:
         """The service behind an operation of the application; set its behaviour with the methods of `Service`."""
+        if not isinstance(operation, Operation):
+            raise TypeError(f"service({operation!r}): pass the operation itself, not its name")
         if operation.name not in self.app.operations(operation.agent.name):
             raise ValueError(f"the application has no operation {operation.agent.name}.{operation.name}")
         return self.services.of(operation)
+
+    def stand_in(self) -> None:
+        """Have every service work, and no operation run: it answers `{"reference": "charge-1"}`, as locally.
+
+        A check finds the effect that stands. A test then says what goes wrong.
+        """
+        for agent in agents_of(self.app.plans()):
+            for name, operation in self.app.operations(agent).items():
+                service = self.services.of(operation)
+                if self.services.asks(operation):
+                    service.finds()
+                else:
+                    service.returns({"reference": f"{name}-1"})
 
     @property
     def effects(self) -> list[str]:
@@ -125,6 +143,10 @@ class Harness(ABC):
     def calls(self) -> list[str]:
         """All calls of services, in order, named as the effects are."""
         return list(self.services.calls)
+
+
+class NotAccepted(AssertionError):
+    """An order has no record; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +162,7 @@ class Order:
         task = self.engine.task(self.order_id)
         if task is None:
             why = "; ".join(f"{reject.field}: {reject.reason}" for reject in self.engine.rejects)
-            raise AssertionError(f"{self.order_id} was not accepted: {why or 'call engine.run() first'}")
+            raise NotAccepted(f"{self.order_id} was not accepted: {why or 'call engine.run() first'}")
         return task
 
     @property
@@ -151,6 +173,11 @@ class Order:
     def step(self, operation: Operation | str) -> StepRecord:
         """The record of a step, by its operation or its name; the undo of `charge` is `charge/undo`."""
         return self.task.steps[_name(operation)]
+
+    def is_at(self, step: Operation | str) -> bool:
+        """Whether this step runs or waits now, such as for a signal: `engine.run(until=lambda: order.is_at(...))`."""
+        record = self.task.steps.get(_name(step))
+        return record is not None and record.runs
 
     def result(self, operation: Operation | str) -> Mapping[str, Any]:
         """The result of a step; empty if it has none."""

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from stepward.domain.coordination.shared_record import SharedRecord
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.messages import Alert, Notice, Reply, ReportReject, StepRequest
+from stepward.domain.steps.overdue import AT_FAULT, IT_RAISED
 from stepward.domain.submission import Order, Submission
 from stepward.domain.task.record import Task
 from stepward.domain.wish import Wish
 from stepward.domain.workflow.plan import Plan
 from stepward.testing.batches import changes_of
-from stepward.testing.faults.broken import Broken
+from stepward.testing.faults.broken import ENDLESS, Broken
 from stepward.testing.faults.diary import Diary
 from stepward.testing.faults.judge import Judge
 from stepward.testing.faults.record import Write
@@ -21,6 +23,9 @@ from stepward.testing.memory.queues import MemoryAlerts, MemoryQueues
 from stepward.testing.memory.shared_records import MemorySharedRecords
 from stepward.testing.memory.task_store import MemoryTaskStore
 from stepward.testing.memory.telemetry import MemoryTelemetry
+
+MOST_AT_FAULT = 10
+"""How often one step may meet a fault of the code or of a setting before a test is told that it will not end."""
 
 
 @dataclass(slots=True)
@@ -137,6 +142,10 @@ class NotedTelemetry(MemoryTelemetry):
 
     diary: Diary = field(kw_only=True)
     told: set[tuple[str, HistoryKind, str, int]] = field(default_factory=set, kw_only=True)
+    at_fault: Counter[tuple[str, str]] = field(default_factory=Counter, kw_only=True)
+    """How often a step of an order met a fault of the code or of a setting, which is no failure of the order."""
+    raised: dict[tuple[str, str], str] = field(default_factory=dict, kw_only=True)
+    must_end: bool = field(default=True, kw_only=True)
 
     def record(self, order_id: str, entry: HistoryEntry) -> None:
         """Record one entry, in the timeline too; see the port."""
@@ -145,3 +154,27 @@ class NotedTelemetry(MemoryTelemetry):
         self.told.add((order_id, entry.kind, entry.step, entry.attempt))
         self.diary.note(order_id, f"{words} ({entry.note})" if entry.note else words)
         MemoryTelemetry.record(self, order_id, entry)
+        if entry.kind is HistoryKind.CALL_FAILED:
+            self.raised[order_id, entry.step] = entry.note
+        if self.must_end and entry.kind is HistoryKind.UNCOUNTED and entry.note.endswith(AT_FAULT):
+            self._meets(order_id, entry)
+
+    def begins(self, *, must_end: bool) -> None:
+        """A run begins that has to end by itself, or one that ends at its limit."""
+        self.at_fault.clear()
+        self.must_end = must_end
+
+    def _meets(self, order_id: str, entry: HistoryEntry) -> None:
+        """Raise Broken if it goes on and on: a deployment waits for better code or settings, and a test has neither."""
+        self.at_fault[order_id, entry.step] += 1
+        if self.at_fault[order_id, entry.step] >= MOST_AT_FAULT:
+            reported = entry.note.removeprefix(IT_RAISED).removesuffix(f"; {AT_FAULT}").strip()
+            told = entry.note.startswith(IT_RAISED) or (order_id, entry.step) not in self.raised
+            raised = reported if told else self.raised[order_id, entry.step]
+            raise Broken(
+                ENDLESS,
+                order_id,
+                f"{entry.step} of {order_id} was attempted {entry.attempt} times, and would be for ever: {raised}. "
+                "Its operation runs as it is: say what its service answers, engine.service(OPERATION).returns({...}), "
+                "or engine.stand_in() for all of them, or set what it lacks, monkeypatch.setenv(NAME, VALUE)",
+            )

@@ -9,6 +9,7 @@ from typing import Any
 
 from stepward.app.assembly import Application
 from stepward.domain.key import TaskKey
+from stepward.testing.faults.broken import ENDLESS
 from stepward.testing.faults.gate import Gate
 from stepward.testing.faults.loop import START
 from stepward.testing.harness import text_of
@@ -53,6 +54,8 @@ def worlds(
 
     for seed in chosen:
         _, finding = live(casting, seed)
+        if finding is not None and finding.invariant == ENDLESS:
+            raise AssertionError(finding.what)
         if finding is not None:
             raise AssertionError("\n".join(report(shortest(finding))))
     return len(chosen)

@@ -190,9 +190,10 @@ class Services:
         return self.standing(named, call) if service.is_honest else service.answer(call)
 
     def standing(self, named: Effect, call: Call) -> Result:
-        """The answer that the effect's call got; None if no effect stands."""
-        found = self.answers[call.idempotency_key] if named in self.ledger.remaining else None
-        return cast("Result", found)
+        """The answer that the effect's call got, though never `{}`; None if no effect stands."""
+        if named not in self.ledger.remaining:
+            return cast("Result", None)
+        return self.answers[call.idempotency_key] or {"found": named[1]}
 
     def _act_once(self, named: Effect, service: Service, call: Call) -> Result:
         """Have the effect, or undo it, however often it is called; a call that has run out of time has none."""

@@ -173,9 +173,8 @@ def large(text: str) -> int:
 def encode_result(result: object) -> str:
     """The text of an operation's result; raises Permanent for what cannot be kept."""
     if not isinstance(result, Mapping):
-        raise Permanent(
-            f"the operation returned a {type(result).__name__}; return a dict, {{}} if there is nothing to say"
-        )
+        said = "None" if result is None else f"a {type(result).__name__}"
+        raise Permanent(f"the operation returned {said}; return a dict, {{}} if there is nothing to say")
     try:
         text = strict_json.canonical(result)
     except Rejected as fault:

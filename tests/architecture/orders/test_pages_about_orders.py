@@ -9,14 +9,14 @@ from typer.testing import CliRunner
 from stepward.cli.main import app
 from tests.architecture.pages.following import wanted, without_blanks
 from tests.architecture.test_commands_shown import RUN_HERE
-from tests.architecture.test_documents import PAGES, ROOT, lacking, links, of_the_example, paths, walked
+from tests.architecture.test_documents import PAGES, ROOT, lacking, links, named, of_the_example, walked
 
 
 def test_the_files_that_the_pages_name_are_there() -> None:
-    named = {path for page in PAGES for path in (*links(page), *paths(page)) if of_the_example(path)}
+    ours = {path for page in PAGES for path in (*links(page), *named(page)) if of_the_example(path)}
 
-    assert {"functions/orders/shops/", "events/returns/return.json", "tests/browser"} <= named
-    assert [path for path in named if not any(ROOT.glob(path.rstrip("/")))] == []
+    assert {"functions/orders/shops/", "events/returns/return.json", "tests/browser"} <= ours
+    assert [path for path in ours if not any(ROOT.glob(path.rstrip("/")))] == []
 
 
 def test_the_walk_through_the_engine_names_functions_of_the_example() -> None:

@@ -1,5 +1,6 @@
 """A person makes the stand-ins of the remote services misbehave, and work again."""
 
+import json
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,6 +18,7 @@ from stepward.local import processes
 from stepward.local.cloud import RunningCloud
 from stepward.local.server import Server
 from stepward.local.services import Fault, FaultKind, Services
+from stepward.local.services.calls import ServiceCall
 from stepward.project import APP
 from tests.shop import app as shop
 
@@ -25,7 +27,8 @@ Type = Callable[[str], Result]
 
 @pytest.fixture
 def services(tmp_path: Path) -> Iterator[Services]:
-    with Services(tmp_path / "ledger.sqlite") as services:
+    (tmp_path / "services").mkdir()
+    with Services(tmp_path / "services" / "ledger.sqlite") as services:
         yield services
 
 
@@ -33,12 +36,40 @@ def services(tmp_path: Path) -> Iterator[Services]:
 def typed(services: Services, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Type:
     """Runs `stepward local faults` where these services are the running ones."""
     here = psutil.Process()
-    (tmp_path / "services").mkdir()
     port = urlsplit(services.endpoint).port or 0
     Server(os.getpid(), port, here.create_time()).save(tmp_path / "services" / "process.json")
     monkeypatch.setenv(APP, "tests.shop:app")
     monkeypatch.setattr(processes, "running_cloud", lambda: RunningCloud(tmp_path))
     return lambda words: CliRunner().invoke(app, ["local", "faults", *words.split()])
+
+
+@pytest.mark.usefixtures("typed")
+def test_effects_are_listed_once_with_the_calls_that_came_for_them(services: Services) -> None:
+    charge, other = ServiceCall("card", "charge", "book-1/charge", 1), ServiceCall("card", "charge", "book-2/charge", 1)
+    undo = ServiceCall("hotel", "free_room", "book-1/hold_room/undo", 2, undo_of="book-1/hold_room")
+    for call in (charge, charge, other, ServiceCall("hotel", "hold_room", "book-1/hold_room", 1), undo):
+        services.ledger.perform(call)
+
+    listed = CliRunner().invoke(app, ["local", "effects", "book-1"]).stdout.splitlines()
+    assert [line.split()[2:] for line in listed[1:]] == [
+        ["card", "charge", "book-1/charge", "2"],
+        ["hotel", "hold_room", "book-1/hold_room", "1"],
+        ["hotel", "free_room", "book-1/hold_room/undo", "1"],
+    ]
+    found = json.loads(CliRunner().invoke(app, ["local", "effects", "--json"]).stdout)["effects"]
+    assert [(each["order"], each["calls"], each["undid"]) for each in found] == [
+        ("book-1", 2, None),
+        ("book-2", 1, None),
+        ("book-1", 1, None),
+        ("book-1", 1, True),
+    ]
+    assert "done nothing for order book-3" in CliRunner().invoke(app, ["local", "effects", "book-3"]).stdout
+
+
+@pytest.mark.usefixtures("typed")
+def test_without_stand_ins_nothing_is_listed(tmp_path: Path) -> None:
+    (tmp_path / "services" / "process.json").unlink()
+    assert "stepward local up" in CliRunner().invoke(app, ["local", "effects"]).stderr
 
 
 def test_faults_are_set_listed_and_cleared(typed: Type, services: Services) -> None:

@@ -34,7 +34,10 @@ def audit_run(acts: Scenario, ledgers: LedgerScenario, evidence: Evidence, of_le
     of_lanes = audit_ledgers(replace(ledgers, orders=lanes), replace(of_ledgers, alerts=alerts))
     surprised = given_up & {order.order_id for order in acts.orders if order.ends is ProcessState.PROCESSED}
     surprised |= given_up & {order.order_id for order in lanes if order.given_up}
-    return Findings((found.summary, of_lanes.summary), (*found.faults(), *of_lanes.faults), tuple(sorted(surprised)))
+    late = (*found.late, *of_lanes.late)  # no order may end in Error here
+    return Findings(
+        (found.summary, of_lanes.summary), (*found.faults(), *of_lanes.faults, *late), tuple(sorted(surprised))
+    )
 
 
 def _given_up(tasks: Mapping[str, Task]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from tests.lab.convoy.world import entry
 from tests.lab.races.conftest import RACERS, Race
 from tests.lab.races.lanes import Consumers, add
 
-pytestmark = [pytest.mark.cloud, pytest.mark.xdist_group("races")]
+pytestmark = pytest.mark.cloud
 
 PARKED = 70
 """More than one change of a lane drains."""

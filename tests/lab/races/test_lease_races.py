@@ -18,7 +18,7 @@ from tests.contract.worlds.store_worlds import NOW, TIMING
 from tests.factories import MINUTE, SECOND
 from tests.lab.races.conftest import RACERS, ROUNDS, Race, Shared
 
-pytestmark = [pytest.mark.cloud, pytest.mark.xdist_group("races")]
+pytestmark = pytest.mark.cloud
 
 SHARDS = 4
 LEASE = 90 * SECOND

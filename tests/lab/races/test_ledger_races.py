@@ -19,7 +19,7 @@ from tests.factories import MINUTE
 from tests.lab.convoy.world import entry
 from tests.lab.races.conftest import Race, Shared, until_done
 
-pytestmark = [pytest.mark.cloud, pytest.mark.xdist_group("races")]
+pytestmark = pytest.mark.cloud
 
 ORDERS = ("A", "B", "C")
 

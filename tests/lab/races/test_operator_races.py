@@ -14,7 +14,7 @@ from stepward.wire.messages import encode
 from tests.contract.worlds.store_worlds import NOW, TIMING, order_of
 from tests.lab.races.conftest import RACERS, Race, Shared, until_done
 
-pytestmark = [pytest.mark.cloud, pytest.mark.xdist_group("races")]
+pytestmark = pytest.mark.cloud
 
 RESERVE = PlannedStep("reserve", "inventory", "reserve", (), 60_000, 3, undo_agent="inventory", undo="release")
 CHARGE = PlannedStep("charge", "payments", "charge", ("reserve",), 60_000, 3, undo_agent="payments", undo="refund")

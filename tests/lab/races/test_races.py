@@ -14,7 +14,7 @@ from stepward.domain.task.record import ProcessState, Task
 from tests.contract.worlds.store_worlds import NOW, PLAN, TIMING, order_of, submitted, task_of
 from tests.lab.races.conftest import RACERS, Race
 
-pytestmark = [pytest.mark.cloud, pytest.mark.xdist_group("races")]
+pytestmark = pytest.mark.cloud
 
 STARTED = NOW + 1_000
 COMPLETE_BY = STARTED + PLAN.by_name["reserve"].complete_within

@@ -17,7 +17,7 @@ from tests.contract.worlds.store_worlds import NOW
 from tests.lab.races.conftest import RACERS, Race, Shared
 from tests.unit.coordination.test_guard import down
 
-pytestmark = [pytest.mark.cloud, pytest.mark.xdist_group("races")]
+pytestmark = pytest.mark.cloud
 
 
 def guards(race: Race, shared: Shared, agent: str, **ports: Any) -> list[Guard]:

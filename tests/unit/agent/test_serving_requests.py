@@ -199,7 +199,7 @@ def test_an_operation_that_the_agent_never_learns_ends_with_complete_by(world: W
         ({"blob": "x" * MAX_RESULT_BYTES}, "the limit is 262,144"),
         ({"price": 1.5}, "price: is of type float"),
         ({"when": object()}, "when: is of type object"),
-        (None, "the operation returned a NoneType"),
+        (None, "the operation returned None; return a dict, {} if there is nothing to say"),
         (["r-1"], "the operation returned a list"),
     ],
 )

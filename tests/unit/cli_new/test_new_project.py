@@ -1,22 +1,29 @@
 """`stepward new` makes a project that is the user's own, and brings it to the template of a newer engine."""
 
+import json
 import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml  # type: ignore[import-untyped]
 from typer.testing import CliRunner
 
+from stepward import App
 from stepward.cli.main import app
 from stepward.cli.new.rendering import ANSWERS, TEMPLATE, Answers, files_of, render
 from stepward.cli.new.update import Outcome, update
 from stepward.cli.user_error import UserError
 from stepward.local.server import MINISTACK
+from stepward.local.services import Services
 from stepward.project import Project
+from stepward.service_urls import ADDRESSES
+from stepward.testing import Engine, Service
 from stepward_cdk.settings.agent_needs import check_addresses
 from stepward_cdk.settings.chosen import in_file
 from tests.unit.testing.test_kit_plugin import PLUGIN
@@ -40,8 +47,9 @@ def changed(template: Path, file: str, old: str, new: str) -> None:
 
 
 def test_a_new_project_tests_itself_and_its_settings_fit_its_agents(
-    project: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    render(ANSWERED, project := tmp_path / "trip-bookings")
     monkeypatch.syspath_prepend(project / "functions")
     made = Project(project).app()
     check_addresses(made, in_file(Project(project).environment("dev")).service_urls)
@@ -51,6 +59,28 @@ def test_a_new_project_tests_itself_and_its_settings_fit_its_agents(
 
     assert made.name == "trip-bookings"
     assert "3 passed" in tested.stdout, tested.stdout + tested.stderr
+
+
+@pytest.mark.parametrize("trouble", [Service.dies_before_effect, Service.dies_after_effect])
+def test_the_service_without_keys_that_the_docs_show_has_its_effect_once(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trouble: Callable[[Service], object]
+) -> None:
+    """W7: with the project's own client, and a stand-in that answers {} if there is no effect."""
+    page = (ROOT / "docs" / "service-contract.md").read_text()
+    shown: dict[str, Any] = {}
+    monkeypatch.syspath_prepend(project / "functions")
+    (block,) = re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    exec(block.replace("bookings.remote", "trip_bookings.remote"), shown)  # noqa: S102 - our own
+    with (
+        Services(tmp_path / "ledger.db", honour_keys=False) as services,
+        Engine(App("trips", workflows=[shown["trip"]])) as engine,
+    ):
+        monkeypatch.setenv(ADDRESSES, json.dumps({"taxi": services.url("taxi")}))
+        trouble(engine.service(shown["book_taxi"]))
+        order = engine.submit(shown["trip"], {})
+        engine.run()
+
+        assert (order.state, len(services.ledger.effects())) == ("Processed", 1)
 
 
 def test_a_new_project_holds_no_code_of_the_engine_and_names_its_version_once(project: Path) -> None:

@@ -1,13 +1,20 @@
 """The audit of the demonstration passes what is right, and names whatever is not."""
 
+import io
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from rich.console import Console
 
 from orders.demo.audit import FINAL_STATUS, Evidence, Findings, Heard, audit
-from orders.demo.scenario import KINDS, Scenario, scenario
+from orders.demo.ledger_audit import LedgerFindings
+from orders.demo.limits import limits, out_of_time, times_quiet
+from orders.demo.run import report
+from orders.demo.scenario import HANG_SECONDS, KINDS, Scenario, scenario
+from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.rejects import Reject
 from stepward.domain.task.record import ProcessState, StepRecord, Task, new_task
 from stepward.domain.timing import Timing
@@ -68,6 +75,7 @@ def evidence(acts: Scenario) -> Evidence:
 ACTS = scenario(16, 3, SAMPLES)
 PLAIN = next(order.order_id for order in ACTS.orders if order.kind is KINDS[0])
 DECLINED = next(order.order_id for order in ACTS.orders if order.ends is ProcessState.ERROR)
+REFUSED = HistoryEntry(0, HistoryKind.FAILED, "charge", 3, note="declined")
 UNDONE = next(order.order_id for order in ACTS.orders if order.ends is ProcessState.UNDONE)
 
 
@@ -96,6 +104,68 @@ def undone_forwards(effects: Sequence[Effect]) -> list[Effect]:
 
 def heard(*notices: Heard) -> Callable[[Evidence], Evidence]:
     return lambda e: replace(e, notices=[n for n in e.notices if n.order_id != PLAIN] + list(notices))
+
+
+LATE = HistoryEntry(0, HistoryKind.FAILED, "charge", 3, note="no answer within complete-by", value=900)
+
+
+def late(order_id: str, **changes: Any) -> Callable[[Evidence], Evidence]:
+    """The order ends in Error at `charge`, whose attempts had no answer in time; `changes` are of that record."""
+
+    def change(right: Evidence) -> Evidence:
+        task = ended(order_id, ProcessState.ERROR)
+        steps = {**task.steps, "charge": replace(task.steps["charge"], attempt=3, **changes)}
+        task = replace(task, steps=steps, history=(LATE,))
+        notice = Heard(order_id, "c", "failed", "", 9)
+        notices = [*(each for each in right.notices if each.order_id != order_id), notice]
+        effects = [done for done in right.effects if done.key != f"{order_id}/ship"]
+        alerted = right.alerted | {order_id}
+        return replace(right, tasks={**right.tasks, order_id: task}, notices=notices, effects=effects, alerted=alerted)
+
+    return change
+
+
+def test_an_order_whose_attempts_ran_out_of_time_is_late_and_nothing_else() -> None:
+    """Its service may have done the work: the operators were alerted to that."""
+    findings = found(late(PLAIN))
+    assert (findings.passed, list(findings.faults())) == (False, [])
+    assert findings.late == (f"{PLAIN} ended Error: charge had no answer in time, 3 attempts",)
+
+
+@pytest.mark.parametrize(
+    ("fault", "then"),
+    [
+        ("unalerted", lambda e: replace(e, alerted=e.alerted - {PLAIN})),
+        ("wrong", lambda e: replace(e, alerted=e.alerted - {PLAIN})),
+        ("wrong", also(effect(f"{PLAIN}/ship"))),
+        ("doubled", also(effect(f"{PLAIN}/charge"))),
+        ("lost", without(f"{PLAIN}/reserve")),
+        ("wrong", late(PLAIN, raised="TimeoutError: payments")),
+        ("wrong", late(PLAIN, process_state=ProcessState.STOPPED)),
+        ("wrong", late(PLAIN, alert_by=1)),
+        ("wrong", lambda e: replace(e, tasks={**e.tasks, PLAIN: replace(e.tasks[PLAIN], history=())})),
+        ("wrong", lambda e: replace(e, tasks={**e.tasks, PLAIN: replace(e.tasks[PLAIN], history=(REFUSED,))})),
+    ],
+)
+def test_what_is_late_excuses_no_loss(fault: str, then: Callable[[Evidence], Evidence]) -> None:
+    findings = found(lambda right: then(late(PLAIN)(right)))
+    assert getattr(findings, fault), list(findings.faults())
+
+
+@pytest.mark.parametrize(("failures", "why", "passes"), [(5, "charge", True), (4, "charge", False), (5, "x", False)])
+def test_an_order_that_its_policy_undid_for_lateness_is_late(failures: int, why: str, passes: bool) -> None:
+    task = ended(PLAIN, ProcessState.UNDONE)
+    steps = {**task.steps, "charge": replace(task.steps["charge"], failure_count=failures)}
+    task = replace(task, steps=steps, undoing=f"{why}: no answer")
+    assert bool(out_of_time(task)) == passes
+
+
+@pytest.mark.parametrize(("took", "times"), [(0.3, 1), (0.6, 1), (0.8, 2), (1.2, 3), (60, 5)])
+def test_a_busy_machine_gets_more_time(took: float, times: float) -> None:
+    slow = times_quiet(took)
+    assert slow == pytest.approx(times)
+    settings = limits(slow)
+    assert settings["complete_within_ms"] == 4_000 * times < HANG_SECONDS * 1000
 
 
 def test_what_is_right_passes_and_is_counted() -> None:
@@ -142,3 +212,17 @@ def test_whatever_is_not_right_is_named(fault: str, change: Callable[[Evidence],
     assert not findings.passed
     assert getattr(findings, fault)
     assert any(line.startswith(f"{fault}: ") for line in findings.faults())
+
+
+@pytest.mark.parametrize(
+    ("late", "code", "says"),
+    [
+        ((), 0, "Try next"),
+        (("x",), 1, "1 order ran out of time: an attempt has 4 s, and this machine is busy. Run it again"),
+        (("x", "y"), 1, "The log of the local cloud is .local/demo.log."),
+    ],
+)
+def test_the_end_tells_lateness_from_faults_and_names_the_log(late: tuple[str, ...], code: int, says: str) -> None:
+    shown = io.StringIO()
+    assert report(Findings("demo", late=late), LedgerFindings("ledgers", ()), "4 s", Console(file=shown)) == code
+    assert says in shown.getvalue()

@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
-from orders.demo.ledger_audit import LaneRecord, LedgerEvidence, audit_ledgers
+from orders.demo.ledger_audit import LaneRecord, LedgerEvidence, SentAlert, alerts_about, audit_ledgers
+from orders.demo.ledger_play import sent_alerts
 from orders.demo.ledgers import LedgerOrder, Story, ledger_scenario
 from stepward.domain.convoy.event import StoredEvent
 from stepward.domain.convoy.lane import Blocked, Lane
+from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.rejects import Reject
 from stepward.domain.task.record import ProcessState, StepRecord, Task
 from stepward.local.services import Effect
@@ -72,10 +74,48 @@ WHOLE = record(PLAIN).lane
 SHIPPED = Effect(T0, "shipping", "ship", f"{PLAIN.order_id}/ship", "", 1, undid=False)
 
 
+@pytest.mark.parametrize(
+    ("sent", "confirmed", "count"),
+    [
+        ([("a", 1)], {}, 1),
+        ([("a", 1), ("a", 5)], {}, 1),
+        ([("a", 1), ("a", 5)], {"led": 5}, 1),
+        ([("a", 1), ("a", 5)], {"led": 4}, 2),
+        ([("a", 1), ("b", 2)], {}, 2),
+        ([("", 1), ("a", 2)], {"led": 3}, 1),
+        ([("a", 1), ("", 4)], {"led": 3}, 2),
+    ],
+)
+def test_an_alert_that_is_sent_again_counts_once_until_it_is_confirmed(
+    sent: list[tuple[str, int]], confirmed: dict[str, int], count: int
+) -> None:
+    assert alerts_about([SentAlert("led", name, at) for name, at in sent], confirmed) == {"led": count}
+
+
+def test_the_alerts_of_a_message_are_read_from_what_the_topic_sends() -> None:
+    name = {"alertId": {"Type": "String", "Value": "led-1/event 3/gap/5"}}
+    message = {"Message": "stepward convoy show led-1", "Timestamp": "1970-01-01T00:00:02.000Z"}
+    assert [*sent_alerts(json.dumps(message | {"MessageAttributes": name}), ["led-1", "led-2"])] == [
+        SentAlert("led-1", "led-1/event 3/gap/5", 2000)
+    ]
+    assert [each.alert_id for each in sent_alerts(json.dumps(message), ["led-1"])] == [""]
+    assert [*sent_alerts(json.dumps(message | {"Message": "stepward show led-1"}), ["led-1"])] == []
+
+
+def test_an_order_whose_attempts_ran_out_of_time_is_late_and_no_fault() -> None:
+    failed = StepRecord(PLAIN.order_id, "ship", ProcessState.ERROR, attempt=3)
+    history = (HistoryEntry(T0, HistoryKind.FAILED, "ship", 3, value=900),)
+    late = replace(task(PLAIN), steps={"ship": failed}, history=history)
+    findings = audit_ledgers(SCENARIO, replace(good(), tasks={**good().tasks, PLAIN.order_id: late}))
+    assert findings.faults == ()
+    assert findings.late == (f"{PLAIN.order_id} ended Error: ship had no answer in time, 3 attempts",)
+
+
 def test_nothing_is_wrong_where_every_lane_is_a_plain_replay() -> None:
     findings = audit_ledgers(SCENARIO, good())
     assert findings.faults == ()
     assert "2 orders waited for an operator and delayed no other; 0 faults" in findings.summary
+    assert audit_ledgers(SCENARIO, alerts(LATE, 0)(good())).summary.endswith("; 1 fault")
 
 
 @pytest.mark.parametrize(

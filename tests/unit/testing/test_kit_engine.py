@@ -60,6 +60,15 @@ def test_a_message_that_comes_twice_changes_nothing(engine: Engine, queue: str) 
     assert "comes again" in order.timeline
 
 
+def test_a_run_goes_on_until_an_order_is_at_its_step_though_it_is_not_accepted_when_it_begins(engine: Engine) -> None:
+    order = engine.submit(fulfilment, ORDER)
+
+    engine.run(until=lambda: order.is_at(charge))
+    assert (order.is_at(reserve), order.step(charge).process_state) == (False, "Processing")
+    engine.run(until=lambda: order.state == "Processed")
+    assert engine.effects == ALL
+
+
 def test_the_clock_moves_and_all_that_is_due_happens(engine: Engine) -> None:
     engine.service(reserve).takes(30)
     order = engine.submit(fulfilment, ORDER)

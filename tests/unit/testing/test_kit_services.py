@@ -163,8 +163,34 @@ def test_a_check_finds_the_effect_that_stands() -> None:
         engine.verdict()
 
 
+@pytest.mark.parametrize("trouble", [Service.dies_before_effect, Service.dies_after_effect])
+def test_stand_ins_answer_for_every_service_and_a_check_finds_what_stands(
+    trouble: Callable[[Service], object],
+) -> None:
+    checked = Workflow("checked", 1, [Step(charge, undo=refund, check=find_charge, complete_within=minutes(1))])
+    with Engine(App("shop", workflows=[checked])) as engine:
+        engine.stand_in()
+        trouble(engine.service(charge))
+        order = engine.submit(checked, ORDER)
+        engine.run()
+        engine.verdict()
+
+        assert (order.state, engine.effects, order.result(charge)) == (
+            "Processed",
+            ["charge"],
+            {"reference": "charge-1"},
+        )
+
+
 def test_an_operation_of_another_application_has_no_service(engine: Engine) -> None:
     stranger = fulfilment.agents[0].operation(lambda _: {})
 
     with pytest.raises(ValueError, match="no operation"):
         engine.service(stranger)
+
+
+def test_a_name_in_place_of_what_it_names_is_refused_with_what_to_pass(engine: Engine) -> None:
+    with pytest.raises(TypeError, match=r"service\('charge'\): pass the operation itself, not its name"):
+        engine.service("charge")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"submit\('fulfilment', ...\): pass the workflow itself, not its name"):
+        engine.submit("fulfilment", ORDER)  # type: ignore[arg-type]

@@ -37,6 +37,8 @@ ROW_AGAIN = 1_000
 """Milliseconds after which a row is tried again that cannot be read or written."""
 NO_EFFECT: Mapping[str, Any] = MappingProxyType({})
 """What an agent gets from a check that finds no effect."""
+NEITHER = "return None if there is no effect, else its result, which is not empty"
+"""What a check has to do that has returned something else: the step stays in doubt, and the next attempt asks again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +218,11 @@ class Serve:
         asks = cast("Asks", check.run)
 
         def run(call: Call) -> Result:
-            return NO_EFFECT if (found := asks(call)) is None else found
+            found = asks(call)
+            if found is not None and not (isinstance(found, Mapping) and found):
+                said = "{}" if found == {} else type(found).__name__
+                raise TypeError(f"check {check.name} returned {said}; {NEITHER}")
+            return NO_EFFECT if found is None else found
 
         return replace(request, operation=check.name, idempotency_key=effect_of(request)), replace(check, run=run)
 

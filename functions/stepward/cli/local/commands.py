@@ -9,10 +9,12 @@ import typer
 from stepward.cli.deployment.options import DEFAULT_ENVIRONMENT, AsJson, Env, Stack, Target, reports_errors
 from stepward.cli.local import faults
 from stepward.cli.local.addresses import addresses_of
+from stepward.cli.local.effects import effects
 from stepward.cli.terminal import ERR, complain, print_json, say, typed
 
 app = typer.Typer(no_args_is_help=True, help="Run the whole stack on this machine.")
 app.add_typer(faults.app, name="faults")
+app.command()(effects)
 Service = Annotated[
     list[str],
     typer.Option("--service", metavar="NAME=URL", help="The address of a real service, in place of its stand-in."),
@@ -39,22 +41,22 @@ def up(
     """
     # `--help` must not import these.
     from stepward.local.deploy import deploy  # noqa: PLC0415
-    from stepward.local.processes import RunningServices, running_cloud  # noqa: PLC0415
+    from stepward.local.processes import RunningServices, left_running, running_cloud  # noqa: PLC0415
     from stepward.local.secret_store import demanded  # noqa: PLC0415
-    from stepward.local.synth import notices, synthesise  # noqa: PLC0415
+    from stepward.local.synth import check_installed, notices, synthesise  # noqa: PLC0415
     from stepward.project import Project  # noqa: PLC0415
 
+    check_installed()
     project, cloud = Project.here(), running_cloud()
     application, real = project.app(), addresses_of(project.app(), service)
-    out = cloud.folder / "cdk.out"
-    with ERR.status("Starting the local cloud") as status:
+    with ERR.status("Starting the local cloud") as status, left_running(cloud):
         server = cloud.up(port=port)
         services = RunningServices(cloud.folder / "services").up(demanded(application.agents))
         status.update("Synthesising the stack")
         addresses = {name: real.get(name, f"{services.endpoint}/{name}") for name in application.services}
         target = Target.chosen(stack=stack, env=env, local=True, endpoint="", region="")
         context = {"env": env, "platform": "local", "service_urls": addresses, "stack": target.stack}
-        told = notices(synthesise(project.root, out, context), context)
+        told = notices(synthesise(project.root, out := cloud.folder / "cdk.out", context), context)
         deploy(out, server.endpoint, progress=lambda step: status.update(f"Deploying: {step}"))
     if told:
         complain(told)
@@ -79,15 +81,16 @@ def down(*, as_json: AsJson = False) -> None:
 
     JSON: stopped (whether it was running).
     """
-    from stepward.local.processes import RunningServices, running_cloud  # noqa: PLC0415
+    from stepward.local.processes import running_cloud, stop_all  # noqa: PLC0415
 
     cloud = running_cloud()
-    RunningServices(cloud.folder / "services").down()
-    stopped = cloud.down()
+    with ERR.status("Stopping the local cloud"):
+        stopped = stop_all(cloud)
     if as_json:
         print_json({"stopped": stopped})
-    else:
-        say("The local cloud is stopped." if stopped else "No local cloud was running.")
+        return
+    rest = " Its files are still being removed, in the background." if cloud.is_removing else ""
+    say(f"The local cloud is stopped.{rest}" if stopped else "No local cloud was running.")
 
 
 @app.command()

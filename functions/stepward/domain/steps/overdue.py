@@ -19,6 +19,7 @@ from stepward.domain.workflow.plan import Exhausted, PlannedStep
 if TYPE_CHECKING:
     from stepward.domain.coordination.outlook import DeadlineCheck
 
+AT_FAULT = "the code or a setting is at fault"
 UNCOUNTED_PER_THRESHOLD = 10
 IT_RAISED = "it raised"
 """So the note of an attempt begins whose agent reported what its operation raised."""
@@ -44,7 +45,7 @@ def recover(change: TaskChange, planned: PlannedStep, record: StepRecord, event:
         return
     record = record.supplied()
     if (agent, executor.operation) in event.defective or _met_wrong_setting(record):
-        _spare(change, record, f"{_why(record, overdue)}; the code or a setting is at fault", overdue)
+        _spare(change, record, f"{_why(record, overdue)}; {AT_FAULT}", overdue)
         return
     untried = overdue > change.timing.outage_after or agent in event.backlogged
     lenient = record.attempt - record.failure_count <= UNCOUNTED_PER_THRESHOLD * planned.threshold

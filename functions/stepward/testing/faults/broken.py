@@ -1,5 +1,8 @@
 """How a world fails."""
 
+ENDLESS = "no end"
+"""What breaks, in place of an invariant, if an order would go on failing for ever: nothing is to be found out of it."""
+
 
 class Broken(BaseException):
     """An invariant does not hold; no code of the engine can catch that."""
