@@ -38,7 +38,7 @@ def effects(order: Order = "", *, as_json: AsJson = False) -> None:
     if as_json:
         print_json({"effects": found})
     elif found:
-        rows = table("at", "service", "operation", "key", "calls", least=["at"])
+        rows = table("at", "service", "operation", "key", "calls", least=["at", "service"])
         for each in found:
             vain = " (nothing to undo)" if each["undid"] is False else ""
             texts = (day_and_time(each["at"]), each["service"], each["operation"] + vain, each["key"], each["calls"])
