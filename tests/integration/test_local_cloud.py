@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from stepward.domain.errors import Misconfigured
+from stepward.local import server as servers
 from stepward.local.access import access
 from stepward.local.cloud import RunningCloud, local_cloud
 from stepward.local.server import STOP_WITHIN_S, CloudFailed, Server
@@ -69,6 +70,17 @@ def test_leaving_the_block_stops_the_process_and_removes_its_files(tmp_path: Pat
 
     assert not server.is_running
     assert not home.exists()
+
+
+def test_files_that_take_long_to_remove_do_not_hold_up_the_end_of_the_block(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(servers, "GUARD", 'read -r _; sleep 3; rm -rf -- "$2"')
+    with local_cloud(log=tmp_path / "log") as server:
+        home, ended = Path(psutil.Process(server.pid).environ()["HOME"]), monotonic()
+
+    assert monotonic() - ended < 3
+    assert (server.is_running, home.exists()) == (False, False)
 
 
 def test_an_error_in_the_block_stops_the_process_too(tmp_path: Path) -> None:

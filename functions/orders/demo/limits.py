@@ -39,7 +39,7 @@ def times_quiet(took_s: float) -> float:
 def limits(slow: float, complete_within_ms: int = 0) -> Mapping[str, int]:
     """The settings of a deployment on a machine so slow; `complete_within_ms` replaces that of an attempt."""
     return {
-        "complete_within_ms": complete_within_ms or round(ATTEMPT_MS * slow),
+        "complete_within_ms": complete_within_ms or 1000 * round(ATTEMPT_MS * slow / 1000),
         "claim_within_ms": round(CLAIM_MS * slow),
         "lane_timeout_s": round(LANE_S * slow),
     }

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
 
-from stepward.local.server import Server, guarded, start
+from stepward.local.server import REMOVE_WITHIN_S, Server, guarded, start
 
 REMOVE, REMOVED = ("/bin/rm", "-rf", "--"), "removed-"
-REMOVE_WITHIN_S = 0.5
 
 
 @contextmanager
@@ -23,12 +22,14 @@ def local_cloud(*, log: Path, port: int = 0, functions_reach: str = "") -> Itera
     `functions_reach` is the endpoint that its functions use for AWS, if not the cloud's own.
     """
     with ExitStack() as undo:
-        home = Path(mkdtemp(prefix="stepward-"))
-        undo.callback(shutil.rmtree, home, ignore_errors=True)
+        home = Path(mkdtemp(prefix="stepward-")) / "home"
+        failed = undo.enter_context(ExitStack())
+        failed.callback(shutil.rmtree, home.parent, ignore_errors=True)
         server, process = start(home, log, port=port, functions_reach=functions_reach)
         undo.callback(process.wait)
         undo.callback(server.stop)
         undo.enter_context(guarded(server, home))
+        failed.pop_all()
         yield server
 
 
@@ -78,7 +79,6 @@ class RunningCloud:
         return any(self._removed)
 
     def _remove_home(self) -> None:
-        # Each process of a function has a copy of the bundle: tens of thousands of files, a minute on a busy disk.
         if self._home.exists():
             self._home.rename(Path(mkdtemp(prefix=REMOVED, dir=self.folder)) / self._home.name)
         if removed := list(self._removed):

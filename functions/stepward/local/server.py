@@ -22,6 +22,8 @@ LOOPBACK = "127.0.0.1"
 START_WITHIN_S = 30
 STOP_WITHIN_S = 5
 STOP_POLL_S = 0.05
+REMOVE_WITHIN_S = 0.5
+"""Each process of a function has a copy of the bundle: tens of thousands of files, minutes on a busy disk."""
 TRIES = 3
 MINISTACK = "ministack==1.5.33"
 INSTALL = f"make local-env` or `python -m venv .venv-local && .venv-local/bin/pip install {MINISTACK}"
@@ -110,11 +112,27 @@ def start(home: Path, log: Path, *, port: int = 0, functions_reach: str = "") ->
 
 @contextmanager
 def guarded(server: Server, home: Path) -> Iterator[None]:
-    """Kill `server` and remove `home` at the end of the block, even if this process is killed in it."""
-    command = ["/bin/sh", "-c", GUARD, "sh", str(server.pid), str(home)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True):  # noqa: S603 -- a constant script
-        # The end of the block closes the guard's standard input and waits for the guard.
+    """Kill `server` and remove the folder of `home` at the end of the block, even if this process is killed in it.
+
+    `home` is gone at the end; the removal of its files, if it takes long, goes on in the background.
+    """
+    command = ["/bin/sh", "-c", GUARD, "sh", str(server.pid), str(home.parent)]
+    guard = subprocess.Popen(  # noqa: S603 -- a constant script
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
         yield
+    finally:
+        server.stop()
+        home.rename(home.with_name("removed"))
+        with suppress(subprocess.TimeoutExpired):
+            guard.communicate(timeout=REMOVE_WITHIN_S)  # closes its standard input
+        # It may outlive this process on purpose, so nobody waits for it.
+        guard.returncode = 0
 
 
 def installed(folder: str, variable: str, command: str) -> Path:
