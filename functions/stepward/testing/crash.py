@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import Any
+from inspect import Parameter, signature
+from typing import Any, cast
 
 from stepward.app.assembly import Application
 from stepward.testing.engine import Engine
@@ -17,11 +18,19 @@ AHEAD = 2_500
 """How far the clock of every second process is ahead, in milliseconds: less than the allowed margin."""
 LONGEST = 40
 """How many lines of a timeline are shown, if the order breaks a promise without any trouble."""
-Check = Callable[[Engine], object]
+Check = Callable[[Engine], object] | Callable[[], object]
+"""What a test has done before or after a run: a function of the engine, or of nothing."""
 
 
-def nothing(_: Engine) -> None:
+def nothing() -> None:
     """Ask nothing more."""
+
+
+def have(check: Check, engine: Engine) -> None:
+    """Call it with the engine if it needs an argument."""
+    takes = {each.kind for each in signature(check).parameters.values() if each.default is each.empty}
+    given = [engine] if takes - {Parameter.VAR_KEYWORD} else []
+    cast("Callable[..., object]", check)(*given)
 
 
 def crash_points(
@@ -38,8 +47,9 @@ def crash_points(
     At each call to the state store, to queues, to services and so on a process dies before it, dies after it, is
     refused, or never hears the answer; with `pairs` a second death follows at each later call. Whatever happens, the
     order must end, each effect must happen once, what is undone must be undone in reverse, and operators and the
-    submitter must be notified. `before` prepares each run (behaviour of services, fakes of your own made empty),
-    `after` asserts what must hold of your own at its end. Raises AssertionError with the call and the timeline.
+    submitter must be notified. `before(engine)` prepares each run (`engine.stand_in()`, behaviour of services, fakes of
+    your own made empty), `after(engine)` asserts what must hold of your own at its end; both may do without the engine.
+    Raises AssertionError with the call and the timeline.
     """
     live = partial(_live, app, order, before, after, settings or Settings())
     path = Path("crash_points", "", live)
@@ -66,7 +76,7 @@ def played(engine: Engine, until: Callable[[], bool] = lambda: False, after: Che
         try:
             engine.run(until)
             engine.verdict()
-            after(engine)
+            have(after, engine)
         except AssertionError as fault:
             yield str(fault) or "an assertion of `after` does not hold"
 
@@ -76,6 +86,6 @@ def _live(
 ) -> Iterator[str]:
     """One order, from its submission until nothing moves."""
     engine = Engine(app, settings, skew=AHEAD, pulse=pulse)
-    before(engine)
+    have(before, engine)
     engine.submit(None, order)
     yield from played(engine, after=after)

@@ -54,7 +54,7 @@ HIDDEN, LONGEST_CALL_TIMES = 60, 6
 """Visibility timeouts: seconds in the engine's own queues, a multiple of the longest call in an agent's."""
 
 
-@dataclass
+@dataclass(repr=False)
 class Parts:
     """One deployment. `pulse` counts every call of a port, the judge checks what passes, `pump` moves the messages.
 

@@ -136,7 +136,7 @@ class JudgedNotices:
         self.posted.append(notice)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class NotedTelemetry(MemoryTelemetry):
     """Logs and metrics; `told` holds each entry once, by order, kind, step and attempt."""
 

@@ -58,7 +58,7 @@ class Part:
         return found
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Line:
     """A queue and the part that it triggers. `lost` and `doubled` count messages that will never come, or come twice.
 
@@ -80,7 +80,7 @@ class Line:
         return at if at is not None and self.part.is_free else None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Pump:
     """Goes from event to event. `due` says when the next sweep is due, and `sweep` runs it.
 

@@ -126,7 +126,7 @@ class Service:
         return self._answer is not None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Services:
     """All services of an application. Each refuses a stale fence, and an effect whose undo came first.
 

@@ -1,6 +1,7 @@
 """The kit finds what a user's operation does wrong when somebody dies, and names the call."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from stepward.domain.task.change import TaskChange
 from stepward.domain.workflow.plan import PlannedStep
 from stepward.testing import Engine, crash_points, worlds
 from tests.unit.testing.shop import ORDER, app, charge, release, reserve
+from tests.unit.testing.test_kit_endless import unwired
 
 bank = Agent("bank")
 
@@ -133,3 +135,17 @@ def test_worlds_ask_what_their_user_asserts() -> None:
 
     with pytest.raises(AssertionError, match="there are charges"):
         worlds(paying(careful), ORDER, seeds=[1], orders=1, before=_empty, after=after)
+
+
+@pytest.mark.parametrize("play", [crash_points, partial(worlds, seeds=2)])
+def test_both_prepare_and_ask_by_the_same_functions_of_the_engine(play: Callable[..., object]) -> None:
+    """The operations fail as they are: nothing gives them an address."""
+    results: list[Mapping[str, Any]] = []
+
+    def after(engine: Engine) -> None:
+        results.extend(order.result(unwired) for order in engine.orders.values() if order.state == "Processed")
+
+    play(paying(unwired), ORDER, before=Engine.stand_in, after=after)
+
+    assert {"reference": "unwired-1"} in results
+    assert len(set(map(str, results))) == 1

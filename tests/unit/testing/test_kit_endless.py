@@ -55,3 +55,13 @@ def test_a_test_that_could_only_go_on_for_ever_ends_with_the_cause(
         play(of(operation), ORDER)
 
     assert "engine.service(OPERATION).returns" in str(found.value)
+
+
+def test_no_part_of_the_kit_shows_all_that_happened_in_it() -> None:
+    """Trap: at Ctrl-C pytest shows the arguments of each frame; of a long run they were hundreds of megabytes."""
+    with Engine(of(unwired)) as engine:
+        engine.submit(None, ORDER)
+        engine.clock.move(600)
+        shown = (engine, engine.parts, engine.pump, engine.services, engine.parts.judge, engine.pump.lines["orders"])
+
+        assert max(len(repr(each)) for each in shown) < 1_000

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from stepward.testing.faults.loop import START, Loop
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Diary:
     """Lines about orders, each at its time; `counts` are the figures that a run sums up. `also` hears each line."""
 

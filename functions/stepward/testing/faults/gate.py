@@ -74,7 +74,7 @@ class Invocation:
     release: int | None = None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Gate:
     """What all ports share; `here` is the invocation that runs now."""
 

@@ -27,7 +27,7 @@ from stepward.testing.memory.task_store import MemoryTaskStore
 PROCESSED, ERROR, UNDONE = ProcessState.PROCESSED, ProcessState.ERROR, ProcessState.UNDONE
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Judge:
     """Watches a world; raises Broken. `clock` gives the time of an instance, `logged` holds the history entries.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from stepward.app.assembly import Application
@@ -37,7 +37,6 @@ class Cast:
     orders: int
     settings: Settings = SETTINGS
     lanes: MemoryLanes = field(default_factory=MemoryLanes)
-    after: Callable[[], object] = lambda: None
     kind: type[Instances] = Instances
 
     def begin(self, parts: Instances) -> None:
@@ -62,5 +61,4 @@ class Cast:
         return False
 
     def verdict(self) -> None:
-        """Check what else must hold at quiet time; raises Broken, or whatever `after` raises."""
-        self.after()
+        """Check what else must hold at quiet time; raises Broken or AssertionError."""
