@@ -13,7 +13,7 @@ PAGES = {
         "What needs you, the worst first",
         "fulfilment orders in Error",
         "lanes blocked",
-        "lanes with a gap",
+        "lane with a gap",
         "payments: closed",
     ],
     "/orders": ["ord-0", "refused with declined", "read"],
