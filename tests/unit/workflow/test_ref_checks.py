@@ -153,7 +153,7 @@ def may_be_missing(name: str) -> str:
         (all_of(none_of(bill.exists()), bill == "DE"), may_be_missing("order.billTo.country")),
         (all_of(extra.exists(), bill == "DE"), may_be_missing("order.billTo.country")),
         (ref.result("beside", "x", default=1) > 0, "reads the result of 'beside', which may not be done by then"),
-        (ref.result("close", "x", default=1) > 0, "reads the result of 'close', which may not be done by then"),
+        (ref.result("close", "x", default=1) > 0, "reads the result of 'close', which comes no sooner; write this"),
         (ref.result("scren", "x") > 1, "reads the result of 'scren', which is no step; the steps are screen, rate"),
         (ref.item("x") > 1, "reads an item, and only a step of an Each has one"),
     ],

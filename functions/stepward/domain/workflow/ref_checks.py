@@ -33,6 +33,7 @@ class Scope:
     steps: Collection[str]
     item: Shape | None = None
     eaches: Collection[str] = ()
+    later: Collection[str] = ()
 
     @staticmethod
     def of(
@@ -51,6 +52,7 @@ class Scope:
             {name: replace(shape, optional=name in skippable) for name, shape in shapes.items()},
             [each.name for each in plan.steps],
             eaches=[each.name for each in plan.steps if each.parts],
+            later=(step, *plan.dependents.get(step, ())),
         )
 
 
@@ -137,9 +139,9 @@ def _root(scope: Scope, place: Place) -> tuple[int, Shape]:
         case ("result", step, *_) if step in scope.results:
             return 2, scope.results[step]
         case ("result", step, *_) if step in scope.steps:
-            raise WorkflowError(
-                f"{scope.where}: reads the result of {step!r}, which may not be done by then; add it to after="
-            )
+            later, beside = "comes no sooner; write this step behind it", "may not be done by then; add it to after="
+            why = later if step in scope.later else beside
+            raise WorkflowError(f"{scope.where}: reads the result of {step!r}, which {why}")
         case ("result", step, *_):
             raise WorkflowError(
                 f"{scope.where}: reads the result of {step!r}, which is no step; the steps are {_listed(scope.steps)}"
