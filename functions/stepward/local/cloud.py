@@ -5,12 +5,12 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
 
-from stepward.local.server import REMOVE_WITHIN_S, Server, guarded, start
+from stepward.local.server import Server, guarded, left_to_end, start
 
 REMOVE, REMOVED = ("/bin/rm", "-rf", "--"), "removed-"
 
@@ -83,17 +83,14 @@ class RunningCloud:
             self._home.rename(Path(mkdtemp(prefix=REMOVED, dir=self.folder)) / self._home.name)
         if removed := list(self._removed):
             # If it had the output of this process, it would keep waiting whoever reads that.
-            process = subprocess.Popen(  # noqa: S603 - a constant command
+            removal = subprocess.Popen(  # noqa: S603 - a constant command
                 [*REMOVE, *removed],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,
             )
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(REMOVE_WITHIN_S)
-            # It may outlive this process on purpose, so nobody waits for it.
-            process.returncode = 0
+            left_to_end(removal)
 
     @property
     def _removed(self) -> Iterator[Path]:

@@ -80,9 +80,14 @@ class RunningServices:
         return self.folder / "process.json"
 
 
+def services_of(cloud: RunningCloud) -> RunningServices:
+    """The stand-ins that run beside `cloud`."""
+    return RunningServices(cloud.folder / "services")
+
+
 def stop_all(cloud: RunningCloud) -> bool:
     """Stop `cloud` and its services, and remove their files; False if no cloud was running."""
-    RunningServices(cloud.folder / "services").down()
+    services_of(cloud).down()
     return cloud.down()
 
 

@@ -129,10 +129,14 @@ def guarded(server: Server, home: Path) -> Iterator[None]:
     finally:
         server.stop()
         home.rename(home.with_name("removed"))
-        with suppress(subprocess.TimeoutExpired):
-            guard.communicate(timeout=REMOVE_WITHIN_S)  # closes its standard input
-        # It may outlive this process on purpose, so nobody waits for it.
-        guard.returncode = 0
+        left_to_end(guard)
+
+
+def left_to_end(removal: subprocess.Popen[bytes]) -> None:
+    """Close its standard input, and wait a moment; it may outlive this process on purpose, so nobody waits for it."""
+    with suppress(subprocess.TimeoutExpired):
+        removal.communicate(timeout=REMOVE_WITHIN_S)
+    removal.returncode = 0
 
 
 def installed(folder: str, variable: str, command: str) -> Path:

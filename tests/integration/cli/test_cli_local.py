@@ -54,13 +54,13 @@ def test_files_that_take_long_to_remove_keep_nobody_waiting(
 ) -> None:
     """Neither this process nor whoever reads its output."""
     (cloud.folder / "home" / "tmp").mkdir(parents=True)
-    monkeypatch.setattr(clouds, "REMOVE_WITHIN_S", 5)
+    monkeypatch.setattr("stepward.local.server.REMOVE_WITHIN_S", 5)
     monkeypatch.setattr(clouds, "REMOVE", ("/bin/ls", "-d"))
     monkeypatch.setattr(RunningCloud, "server", property(lambda _: None))
     cloud.down()
     assert ([file.name[:8] for file in cloud.folder.iterdir()], cloud.is_removing) == (["removed-"], True)
     assert capfd.readouterr().out == ""
     monkeypatch.undo()
-    monkeypatch.setattr(clouds, "REMOVE_WITHIN_S", -1)
+    monkeypatch.setattr("stepward.local.server.REMOVE_WITHIN_S", -1)
     cloud.down()
     assert any(not cloud.is_removing or Event().wait(0.1) for _ in range(50))

@@ -41,7 +41,7 @@ def up(
     """
     # `--help` must not import these.
     from stepward.local.deploy import deploy  # noqa: PLC0415
-    from stepward.local.processes import RunningServices, left_running, running_cloud  # noqa: PLC0415
+    from stepward.local.processes import left_running, running_cloud, services_of  # noqa: PLC0415
     from stepward.local.secret_store import demanded  # noqa: PLC0415
     from stepward.local.synth import check_installed, notices, synthesise  # noqa: PLC0415
     from stepward.project import Project  # noqa: PLC0415
@@ -51,7 +51,7 @@ def up(
     application, real = project.app(), addresses_of(project.app(), service)
     with ERR.status("Starting the local cloud") as status, left_running(cloud):
         server = cloud.up(port=port)
-        services = RunningServices(cloud.folder / "services").up(demanded(application.agents))
+        services = services_of(cloud).up(demanded(application.agents))
         status.update("Synthesising the stack")
         addresses = {name: real.get(name, f"{services.endpoint}/{name}") for name in application.services}
         target = Target.chosen(stack=stack, env=env, local=True, endpoint="", region="")
@@ -127,10 +127,10 @@ def demo(*, env: Env = DEFAULT_ENVIRONMENT) -> None:
 
 
 def _state() -> dict[str, object]:
-    from stepward.local.processes import RunningServices, running_cloud  # noqa: PLC0415
+    from stepward.local.processes import running_cloud, services_of  # noqa: PLC0415
 
     cloud = running_cloud()
-    server, services = cloud.server, RunningServices(cloud.folder / "services").server
+    server, services = cloud.server, services_of(cloud).server
     return {
         "running": server is not None,
         "endpoint": server.endpoint if server else None,

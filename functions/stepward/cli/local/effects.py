@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from stepward.cli.deployment.options import AsJson, reports_errors
-from stepward.cli.terminal import OUT, cell, day_and_time, print_json, say, table, typed
-from stepward.cli.user_error import UserError
+from stepward.cli.local.addresses import stand_ins
+from stepward.cli.terminal import OUT, cell, day_and_time, print_json, say, table
 from stepward.domain.key import TaskKey, in_idempotency_key
 
 if TYPE_CHECKING:
@@ -64,11 +64,7 @@ def _concerns(effect: Effect, order: str) -> bool:
 
 
 def _ledger() -> Ledger:
-    # `--help` must not import these.
-    from stepward.local.processes import RunningServices, running_cloud  # noqa: PLC0415
-    from stepward.local.services import Ledger  # noqa: PLC0415
+    from stepward.local.services import Ledger  # noqa: PLC0415 - `--help` must not import it
 
-    services = RunningServices(running_cloud().folder / "services")
-    if services.server is None:
-        raise UserError(f"no stand-ins are running; start them with: {typed('local', 'up')}")
+    services, _ = stand_ins()
     return Ledger(services.ledger, lambda: time_ns() // 1_000_000)

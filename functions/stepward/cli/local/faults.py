@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from stepward.cli.deployment.options import AsJson, reports_errors
-from stepward.cli.local.addresses import known_service
+from stepward.cli.local.addresses import known_service, stand_ins
 from stepward.cli.terminal import OUT, cell, print_json, say, table, typed
 from stepward.cli.user_error import UserError
 from stepward.local.services.faults import EVERYONE, Fault, FaultKind
@@ -71,13 +71,9 @@ def clear(service: Every = "") -> None:
 
 
 def _asked(method: str, fault: Fault | None = None, path: str = "/_faults") -> dict[str, Any]:
-    from urllib3 import PoolManager  # noqa: PLC0415 - `--help` must not import these
+    from urllib3 import PoolManager  # noqa: PLC0415 - `--help` must not import it
 
-    from stepward.local.processes import RunningServices, running_cloud  # noqa: PLC0415
-
-    server = RunningServices(running_cloud().folder / "services").server
-    if server is None:
-        raise UserError(f"no stand-ins are running; start them with: {typed('local', 'up')}")
+    _, server = stand_ins()
     body = json.dumps(asdict(fault)) if fault else None
     headers = {"Content-Type": "application/json"}
     with PoolManager(retries=False, timeout=5) as http:
