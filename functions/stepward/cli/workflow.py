@@ -7,12 +7,10 @@ from typing import Annotated
 
 import typer
 
-from stepward.cli.cost.command import Named
+from stepward.cli.deployment.options import Named, application
 from stepward.cli.terminal import complain, say
-from stepward.domain.errors import Misconfigured, WorkflowError
 from stepward.domain.workflow.definition import Workflow
 from stepward.domain.workflow.drawing import as_mermaid, as_text
-from stepward.project import Project
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -41,11 +39,7 @@ def show(name: Name = "", *, drawing: Drawing = Format.TEXT, app: Named = "") ->
 
     Example: stepward workflow show fulfilment --format mermaid
     """
-    try:
-        workflows = {each.name: each for each in Project.here().app(app).workflows}
-    except (Misconfigured, WorkflowError) as error:
-        complain(str(error))
-        raise typer.Exit(2) from None
+    workflows = {each.name: each for each in application(app).workflows}
     if name and name not in workflows:
         complain(f"no workflow {name!r}; choose {' or '.join(workflows)}")
         raise typer.Exit(2)

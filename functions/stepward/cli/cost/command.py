@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from stepward.cli.cost.estimate import MILLION, Assumptions
-from stepward.cli.deployment.options import DEFAULT_ENVIRONMENT, AsJson, Env, WorkflowName
+from stepward.cli.deployment.options import DEFAULT_ENVIRONMENT, AsJson, Env, Named, WorkflowName
 from stepward.cli.terminal import complain, print_json, say
 from stepward.domain.errors import Misconfigured, Rejected, WorkflowError
 from stepward.project import Project
@@ -29,7 +29,6 @@ Steps = Annotated[
     int,
     typer.Option(min=0, max=100, help="Price so many calls in a row, not the workflow's steps.", show_default=False),
 ]
-Named = Annotated[str, typer.Option("--app", help="Your application, as module:name.", show_default="pyproject.toml's")]
 Recovered = Annotated[float, typer.Option(min=0, max=1, help="Share of the orders in which a step runs again.")]
 Waits = Annotated[float, typer.Option(min=0, help="How many milliseconds an operation waits for its service.")]
 Skipped = Annotated[list[str], typer.Option("--skip", help="A step whose condition does not hold; may be repeated.")]

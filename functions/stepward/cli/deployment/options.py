@@ -1,4 +1,4 @@
-"""The options by which every command names its deployment."""
+"""The options by which commands name their deployment, or the application in the project."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from typing import Annotated, Any, ParamSpec
 import typer
 
 from stepward.cli.terminal import complain, typed
-from stepward.domain.errors import Misconfigured, StepwardError, Transient
+from stepward.domain.errors import Misconfigured, StepwardError, Transient, WorkflowError
+from stepward.domain.workflow.application import App
 from stepward.operator.rights.denials import advice
 from stepward.project import Project
 
@@ -27,6 +28,7 @@ Customer = Annotated[
 AddressedWorkflow = Annotated[
     str, typer.Option("--workflow", help="The order's workflow.", show_default="the default one")
 ]
+Named = Annotated[str, typer.Option("--app", help="Your application, as module:name.", show_default="pyproject.toml's")]
 WorkflowName = Annotated[str, typer.Option("--workflow", help="One of the workflows.", show_default=False)]
 Stack = Annotated[
     str,
@@ -98,6 +100,15 @@ class Target:
         given = {"--stack": stack, "--endpoint": self.endpoint, "--region": self.region}
         options = [part for name, value in given.items() if value for part in (name, value)]
         return typed(*words, *options, *(["--local"] if self.local else []))
+
+
+def application(named: str) -> App:
+    """The application of that name, or the project's; for what it is refused, the command is of wrong usage."""
+    try:
+        return Project.here().app(named)
+    except (Misconfigured, WorkflowError) as error:
+        complain(str(error))
+        raise typer.Exit(2) from None
 
 
 def reports_errors(run: Callable[P, None]) -> Callable[P, None]:

@@ -11,13 +11,13 @@ from importlib.metadata import version
 from pathlib import Path
 
 from stepward.cli.user_error import UserError
-from stepward.domain.arguments import a_name_such_as
+from stepward.domain.errors import WorkflowError
+from stepward.domain.workflow.agents import check_name
 from stepward.local.server import MINISTACK
 
 ANSWERS = ".copier-answers.yml"
 TEMPLATE = Path(__file__).parent / "template"
 TEMPLATE_IN_WHEEL = Path("stepward", "cli", "new", "template")
-_NAME = re.compile(r"[a-z][a-z0-9-]{0,29}")
 _TAKEN = {
     *("agent", "convoy", "ledger", "scheduler", "submission", "supervisor"),  # the files beside the package
     *("stepward", "stepward_cdk", "tests", "conftest", "functions", "infra", "msgspec", "boto3", "urllib3"),
@@ -36,9 +36,10 @@ class Answers:
     def given(cls, name: str, wheels: Path | None) -> Answers:
         """The answers for a new project; raises UserError for a name that no package or stack can have."""
         package = name.replace("-", "_")
-        if not _NAME.fullmatch(name):
-            such_as = a_name_such_as(name, 30, "-")
-            raise UserError(f"{name!r}: a name is 1-30 lower-case letters, digits or '-', a letter first{such_as}")
+        try:
+            check_name(repr(name), name)
+        except WorkflowError as error:
+            raise UserError(str(error)) from error
         if package in _TAKEN or package in sys.stdlib_module_names or keyword.iskeyword(package):
             raise UserError(f"{name!r} is the name of a module that Python or the project needs; choose another one")
         if wheels and not list(wheels.glob("stepward-*.whl")):

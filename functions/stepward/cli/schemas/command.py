@@ -7,11 +7,9 @@ from typing import Annotated
 
 import typer
 
-from stepward.cli.cost.command import Named
+from stepward.cli.deployment.options import Named, application
 from stepward.cli.schemas.messages import schemas
 from stepward.cli.terminal import complain, say, typed
-from stepward.domain.errors import Misconfigured, WorkflowError
-from stepward.project import Project
 
 Kind = Annotated[str, typer.Argument(help="The message's type.", show_default="list the types")]
 
@@ -24,11 +22,7 @@ def schema(kind: Kind = "", *, app: Named = "") -> None:
 
     Example: stepward schema order.submitted
     """
-    try:
-        known = schemas(Project.here().app(app))
-    except (Misconfigured, WorkflowError) as error:
-        complain(str(error))
-        raise typer.Exit(2) from None
+    known = schemas(application(app))
     if kind and kind not in known:
         complain(f"no message {kind!r}; to list the types: {typed('schema')}")
         raise typer.Exit(2)
