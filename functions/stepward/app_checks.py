@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from stepward.domain.workflow.application import App
+from stepward.domain.workflow.application import IMPORT_IT, App
 from stepward.domain.workflow.definition import Workflow
 
 _TAKE = "take str, int, bool, Decimal, datetime, list, dict, Literal, an enum, or a class of such fields"
@@ -37,14 +37,15 @@ def unlisted_workflows(app: App, functions: Path) -> Iterator[str]:
 
 
 def _fault_of(message: type[Any]) -> str:
+    typed = {name for each in getattr(message, "__mro__", ()) for name in getattr(each, "__annotations__", {})}
     for name, value in vars(message).items() if isinstance(message, type) else ():
         is_other = name.startswith("_") or isinstance(value, type) or hasattr(value, "__get__")
-        if not is_other and name not in _annotated(message):
+        if not is_other and name not in typed:
             return f"{name} has no type, so no message may have it; write {name}: {type(value).__name__}"
     try:
         msgspec.json.schema(message)
     except NameError as error:
-        return f"{error}; import it in the module of the class, and not under TYPE_CHECKING"
+        return f"{error}; {IMPORT_IT}"
     except TypeError as error:
         return f"{_field_of(message)}{str(error).splitlines()[-1]}; {_TAKE}"
     return ""
@@ -59,7 +60,3 @@ def _field_of(message: type[Any]) -> str:
         except TypeError:
             return f"{each.name}: "
     return ""
-
-
-def _annotated(message: type[Any]) -> set[str]:
-    return {name for each in message.__mro__ for name in getattr(each, "__annotations__", {})}

@@ -133,11 +133,8 @@ def _ref(name: str, value: object) -> str:
 
 
 def _class(name: str, value: object) -> str:
-    return (
-        ""
-        if isinstance(value, type) or hasattr(value, "__origin__")
-        else f"write a class, without quotes: {name}=Approval"
-    )
+    is_class = isinstance(value, type) or hasattr(value, "__origin__")
+    return "" if is_class else f"write a class, without quotes: {name}=Approval"
 
 
 def _workflow(name: str, value: object) -> str:

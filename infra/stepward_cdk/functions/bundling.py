@@ -26,6 +26,7 @@ _LEFT_OUT = (
     "stepward/local",
     "stepward/operator",
     "stepward/testing",
+    "stepward/app_checks.py",
     "stepward/project.py",
 )
 _ON_LAMBDA = "/var/task"

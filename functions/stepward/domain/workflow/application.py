@@ -17,6 +17,9 @@ from stepward.domain.workflow.definition import Workflow
 from stepward.domain.workflow.plan import Plan, PlannedStep
 from stepward.domain.workflow.validation import check_types, check_unambiguous, check_workflows
 
+IMPORT_IT = "import it in the module of the class, and not under TYPE_CHECKING"
+"""What to do about a name that only the type checker knows."""
+
 
 @dataclass(frozen=True)
 class App:
@@ -124,5 +127,5 @@ def _types_of(order: type[Any] | None) -> tuple[str, ...]:
         return get_args(get_type_hints(order).get("type") if order else None) or (SUBMITTED,)
     except NameError as error:
         name = order.__name__ if order else ""
-        said = f"class {name}: {error}; import it in the module of the class, and not under TYPE_CHECKING"
+        said = f"class {name}: {error}; {IMPORT_IT}"
         raise WorkflowError(said) from error

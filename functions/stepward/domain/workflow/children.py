@@ -115,8 +115,8 @@ class Each:
         where = f"each {self.name!r}"
         check_arguments(where, self, "name", "at_once", "after", "when")
         if not isinstance(self.items, Ref) or default_of(self.items.frozen) is not MISSING:
-            said = 'such as ref.order("parcels"), and has no default; an order without the list takes when=….exists()'
-            raise WorkflowError(f"{where}: items is a ref to a list, {said}")
+            such_as = 'ref.order("parcels"), and has no default; an order without the list takes when=….exists()'
+            raise WorkflowError(f"{where}: items is a ref to a list, such as {such_as}")
         for step in self.inner:
             if not hasattr(step, "operation"):
                 kind = type(step).__name__
