@@ -15,12 +15,12 @@ from stepward.domain.convoy.lane import Lane
 from stepward.domain.convoy.lane_message import LaneMessage
 from stepward.domain.errors import Rejected
 from stepward.domain.messages import Command
-from stepward.domain.staleness import dated, staleness
+from stepward.domain.staleness import dated_now, staleness
 from stepward.domain.task.decide import decide
 from stepward.domain.task.record import Loaded
 from stepward.domain.timing import Timing
 from stepward.operator.asked import CommandOutcome
-from stepward.operator.outcome import LaneSeen, Seen, lane_outcome, lane_refusal, lane_seen, outcome
+from stepward.operator.outcome import LaneSeen, Seen, lane_outcome, lane_refusal, lane_seen, outcome, seen
 from stepward.wire.checked_text import cleaned
 from stepward.wire.convoy import encode_command
 from stepward.wire.strict_json import parse
@@ -62,7 +62,7 @@ def signal_name(console: Console, why: str) -> str:
 def foreseen(loaded: Loaded, command: Command, now: int) -> Sequence[str]:
     """What the command would do now, by the Scheduler's own decision, dry: a line each."""
     task, plan = loaded.task, loaded.plan
-    command = dated(command, max([now, *(entry.at for entry in task.history)]))
+    command = dated_now(command, task, now)
     if refusal := staleness(command, task, plan, now):
         return [f"It would be refused: {refusal.text}."]
     try:
@@ -88,16 +88,16 @@ async def give(console: Console, command: Command) -> CommandOutcome | None:
     if found is None or isinstance(found, CommandOutcome):
         return found
     before, sent = found
-    return await _awaited(lambda: outcome(sent, before, _seen(console, sent.order_id)))
+    return await _awaited(lambda: outcome(sent, before, seen(console.connection, _loaded(console, sent.order_id))))
 
 
 def _sent(console: Console, command: Command) -> CommandOutcome | tuple[Seen, Command]:
     connection = console.connection
     loaded, now = _loaded(console, command.order_id), connection.now()
-    command = dated(command, max([now, *(entry.at for entry in loaded.task.history)]))
+    command = dated_now(command, loaded.task, now)
     if refusal := staleness(command, loaded.task, loaded.plan, now):
         return CommandOutcome(applied=False, text=refusal.text)
-    before = Seen(loaded.task, loaded.plan, connection.audit_log.of(command.order_id))
+    before = seen(connection, loaded)
     connection.queues.to_scheduler([command])
     return before, command
 
@@ -107,11 +107,6 @@ def _loaded(console: Console, key: str) -> Loaded:
     if loaded is None:
         raise Rejected("orderId", "the order is gone: it ended, and its record has expired; nothing was sent")
     return loaded
-
-
-def _seen(console: Console, key: str) -> Seen:
-    now = _loaded(console, key)
-    return Seen(now.task, now.plan, console.connection.audit_log.of(key))
 
 
 async def give_lane(console: Console, command: LaneCommand) -> CommandOutcome | None:

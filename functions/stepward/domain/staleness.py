@@ -29,6 +29,7 @@ from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import Plan
 
 M = TypeVar("M", bound=ToScheduler | StepRequest)
+C = TypeVar("C", bound=Command)
 
 
 def dated(message: M, at: int) -> M:
@@ -36,6 +37,11 @@ def dated(message: M, at: int) -> M:
     if isinstance(message, Pause | Resume) and not message.asked_at:
         return replace(message, asked_at=at)
     return message
+
+
+def dated_now(command: C, task: Task, now: int) -> C:
+    """The same for a command given now: after all of the order's history, whatever this machine's clock says."""
+    return dated(command, max([now, *(entry.at for entry in task.history)]))
 
 
 def staleness(message: ToScheduler | StepRequest, task: Task, plan: Plan, now: int) -> Refusal | None:

@@ -9,8 +9,8 @@ from stepward.app.scheduler.audit_log import AuditEntry, applied, named
 from stepward.domain.coordination.breaker import Breaker, unavailable
 from stepward.domain.errors import Unreadable
 from stepward.domain.messages import OPERATORS, Cancel, Command, Pause, Resubmit, Resume, SignalGiven, Undo
-from stepward.domain.staleness import dated, staleness
-from stepward.domain.task.record import ProcessState, Task
+from stepward.domain.staleness import dated_now, staleness
+from stepward.domain.task.record import ENDED, IN_ERROR, ProcessState, Task
 from stepward.domain.workflow.plan import Plan
 from stepward.operator.asked import asked
 from stepward.operator.bulk import Bulk, End, Ended, Prepared
@@ -22,7 +22,7 @@ from stepward.operator.search import matching
 FRESH_MS = 1_000
 """How long a breaker that was read counts."""
 _SIMPLE = {"undo": Undo, "cancel": Cancel, "pause": Pause, "resume": Resume}
-_SETTLED = frozenset({ProcessState.PROCESSED, ProcessState.UNDONE, ProcessState.ERROR, ProcessState.UNDO_FAILED})
+_SETTLED = frozenset({*ENDED, *IN_ERROR})
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Orders:
                 continue
             task, plan = found
             row = row_of(task, default)
-            commands = [dated(each, max([now, *(entry.at for entry in task.history)])) for each in self._for(task)]
+            commands = [dated_now(each, task, now) for each in self._for(task)]
             refusals = (staleness(each, task, plan, now) for each in commands)
             refused = next((each.text for each in refusals if each), "" if commands else "no step is in Error")
             yield Prepared(row, commands, refused, "" if refused else self._held(task, plan, now))

@@ -16,7 +16,7 @@ from stepward.domain.convoy.lane import Lane
 from stepward.domain.history import HistoryEntry
 from stepward.domain.key import spoken
 from stepward.domain.messages import Cancel, Command, Pause, Resubmit, Resume, SignalGiven, Undo
-from stepward.domain.task.record import ProcessState, Task
+from stepward.domain.task.record import Loaded, ProcessState, Task
 from stepward.domain.workflow.plan import Plan
 from stepward.operator.asked import Asked, CommandOutcome, asked
 from stepward.operator.connection import Connection
@@ -35,6 +35,11 @@ class Seen:
     task: Task
     plan: Plan
     audit_log: tuple[AuditEntry, ...] = ()
+
+
+def seen(connection: Connection, loaded: Loaded) -> Seen:
+    """The order with what stands beside it; raises StepwardError."""
+    return Seen(loaded.task, loaded.plan, connection.audit_log.of(loaded.task.order_id))
 
 
 def outcome(command: Command, before: Seen, now: Seen) -> CommandOutcome | None:

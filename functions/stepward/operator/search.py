@@ -8,7 +8,7 @@ from heapq import merge
 from itertools import chain, dropwhile, islice
 
 from stepward.domain.errors import Rejected, Unreadable
-from stepward.domain.task.record import ProcessState
+from stepward.domain.task.record import ENDED, IN_ERROR
 from stepward.operator.connection import Connection
 from stepward.operator.filters import Filter
 from stepward.operator.rows import Row, row_of
@@ -20,8 +20,6 @@ AT_ONCE = 100
 SOON_MS = 900_000
 """A new order is due within this time, unless its Supervisor has found it waiting for something later."""
 LATEST, _LAST = 2**53, "\U0010ffff"
-ENDED = (ProcessState.PROCESSED, ProcessState.UNDONE)
-WAITING = (ProcessState.ERROR, ProcessState.UNDO_FAILED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +184,7 @@ def listed(connection: Connection, wish: Filter, place: Place, *, only_waiting: 
     waiting = () if place.of else searches.attention(place.at)
     if _by_customer(connection, wish):
         return _from(place, searches.of_customer(wish.equal("customer"), place.at), waits=True)
-    if only_waiting or state in WAITING:
+    if only_waiting or state in IN_ERROR:
         return _from(place, waiting, waits=True)
     soon = () if place.of else searches.in_flight(0, min(place.soon, place.at))
     later = searches.in_flight(place.soon + 1, place.at if place.of else LATEST)

@@ -9,19 +9,10 @@ import pytest
 
 from orders.fulfilment import API_KEY, charge
 from stepward.domain.errors import Misconfigured
-from stepward.domain.workflow.agents import Call
 from stepward.local.services import Services
 from stepward.local.services.request import local_secret
 from stepward.service_urls import ADDRESSES
-
-CALL = Call(
-    order={"orderId": "o-1", "currency": "EUR", "items": [{"sku": "A", "qty": 1, "unitPrice": "1.00"}]},
-    results={},
-    idempotency_key="o-1/charge",
-    fence=1,
-    attempt=1,
-    remaining=lambda: 5.0,
-)
+from tests.unit.orders.test_fulfilment import CALL
 
 
 @pytest.fixture

@@ -9,25 +9,20 @@ from stepward.cli.orders.show import order_named
 from stepward.cli.user_error import UserError
 from stepward.domain.key import spoken
 from stepward.domain.messages import Command
-from stepward.domain.staleness import dated
+from stepward.domain.staleness import dated_now
 from stepward.domain.task.record import Loaded
 from stepward.operator.connection import Connection
-from stepward.operator.outcome import Seen, asked_of_order, outcome
+from stepward.operator.outcome import asked_of_order, outcome, seen
 
 
 def ask(target: Target, connection: Connection, loaded: Loaded, command: Command, *, wait: bool, as_json: bool) -> None:
     """Send `command` and report its outcome; if it would be refused, raises UserError with what to do instead."""
     order, now = command.order_id, connection.now()
-    # Its date is not before the newest history entry, which the operator has seen, whatever this machine's clock says.
-    command = dated(command, max([now, *(entry.at for entry in loaded.task.history)]))
+    command = dated_now(command, loaded.task, now)
     if refused := refusal(loaded, command, target, now):
         raise UserError(refused)
 
-    def look() -> Seen:
-        now = order_named(target, connection, order)
-        return Seen(now.task, now.plan, connection.audit_log.of(order))
-
-    before, mine = Seen(loaded.task, loaded.plan, connection.audit_log.of(order)), asked_of_order(command)
+    before, mine = seen(connection, loaded), asked_of_order(command)
     connection.queues.to_scheduler([command])
     Following(
         asked=mine,
@@ -38,7 +33,7 @@ def ask(target: Target, connection: Connection, loaded: Loaded, command: Command
         hint=f"To see the order: {target.typed('show', order)}",
         about={"step": mine.step or None, "attempt": mine.attempt or None},
         seen=before,
-        look=look,
-        outcome=lambda seen: outcome(command, before, seen),
-        state=lambda seen: {"state": seen.task.process_state},
+        look=lambda: seen(connection, order_named(target, connection, order)),
+        outcome=lambda now: outcome(command, before, now),
+        state=lambda now: {"state": now.task.process_state},
     ).follow(connection.now, wait=wait, as_json=as_json)

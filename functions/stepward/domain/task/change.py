@@ -11,7 +11,7 @@ from stepward.domain.history import REMEMBERED, HistoryEntry, HistoryKind
 from stepward.domain.messages import ChildUndo, Command, Message, Resubmit, StepFailed, StepWaits
 from stepward.domain.replace import replace
 from stepward.domain.task.notices import notices, status_notice
-from stepward.domain.task.record import DONE, HISTORY_LIMIT, Parent, ProcessState, StepRecord, Task, TimeLimit
+from stepward.domain.task.record import DONE, HISTORY_LIMIT, IN_ERROR, Parent, ProcessState, StepRecord, Task, TimeLimit
 from stepward.domain.task.refusals import Refusal, RefusalCode
 from stepward.domain.task.results import PARENT_RESULTS, Result, readable
 from stepward.domain.timing import Timing
@@ -177,7 +177,7 @@ class TaskChange:
     @property
     def in_error(self) -> bool:
         """Whether the task, as it was, waits for an operator."""
-        return self.task.process_state in (ProcessState.ERROR, ProcessState.UNDO_FAILED)
+        return self.task.process_state in IN_ERROR
 
     def notify(self) -> None:
         """Notify the submitter of the task's status, once: an earlier notice may be lost."""
@@ -228,8 +228,7 @@ class TaskChange:
                 yield record.alert_by
         if self.parent is not None and self.parent.tell_by is not None:
             yield self.parent.tell_by
-        ends = self._untold or any(entry.kind in _ENDS for entry in self.history)
-        if not self.claims and self.task.reply_to and ends:
+        if not self.claims and self.task.reply_to and (self._untold or any(it.kind in _ENDS for it in self.history)):
             # The Supervisor only asks the Scheduler to notify the submitter, and goes on until that has done so.
             yield self.now + self.timing.claim_within
 

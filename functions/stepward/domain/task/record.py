@@ -38,6 +38,10 @@ SERVICE = "service"
 """Who holds a step whose agent has handed it over."""
 DONE = frozenset({ProcessState.PROCESSED, ProcessState.SKIPPED})
 """The states in which nothing waits for a step any more."""
+ENDED = (ProcessState.PROCESSED, ProcessState.UNDONE)
+"""The states of a task that has ended."""
+IN_ERROR = (ProcessState.ERROR, ProcessState.UNDO_FAILED)
+"""The states of a task that waits for an operator."""
 
 
 class TimeLimit(StrEnum):
@@ -175,7 +179,7 @@ class Task:
     @property
     def needs_attention(self) -> int | None:
         """Since when an operator has to act (epoch ms), by the first thing that needs one; None if nothing does."""
-        failed = self._in_error if self.process_state in {ProcessState.ERROR, ProcessState.UNDO_FAILED} else []
+        failed = self._in_error if self.process_state in IN_ERROR else []
         since = [self.created_at if record.ended_at is None else record.ended_at for record in failed]
         lasting = (record for record in self.steps.values() if record.lacks and record.alert_by is None)
         since += [self._last(HistoryKind.LACKING, record.name) for record in lasting]
@@ -195,7 +199,7 @@ class Task:
     @property
     def has_ended(self) -> bool:
         """Whether the task was Processed or Undone."""
-        return self.process_state in {ProcessState.PROCESSED, ProcessState.UNDONE}
+        return self.process_state in ENDED
 
     @property
     def ended_at(self) -> int | None:
