@@ -7,6 +7,8 @@ from threading import Event
 import pytest
 from typer.testing import CliRunner
 
+from stepward.cli.deployment.options import Target
+from stepward.cli.local import commands
 from stepward.cli.main import app
 from stepward.domain.errors import Misconfigured
 from stepward.local import cloud as clouds
@@ -34,6 +36,17 @@ def test_without_the_cdk_it_says_what_to_use_and_starts_nothing(
     assert ".venv/bin/stepward" in refused.stderr
     assert "pip install 'stepward[local]'" in refused.stderr
     assert not any(cloud.folder.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("library", "typed"),
+    [(None, "browser: make console\n"), ("nicegui", "browser: stepward console --local\n")],
+)
+def test_what_to_type_next_works_without_the_console_installed(
+    library: str | None, typed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(commands, "find_spec", lambda _: library)
+    assert typed in commands.what_next(Target("stepward", local=True))
 
 
 @pytest.mark.cloud

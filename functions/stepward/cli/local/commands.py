@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Annotated
 
 import typer
@@ -63,14 +64,16 @@ def up(
     if as_json:
         print_json(_state())
         return
-    say(f"Stack {target.stack} is up at {server.endpoint}.\n\n{_next(target)}\n\nThe log is {cloud.log}.")
+    say(f"Stack {target.stack} is up at {server.endpoint}.\n\n{what_next(target)}\n\nThe log is {cloud.log}.")
 
 
-def _next(target: Target) -> str:
+def what_next(target: Target) -> str:
+    """What to type once the stack is up; a new project has no console yet, and make installs it."""
     send, show = target.typed("send", "ORDER.json"), target.typed("show", "ORDER-ID")
     order = f"To send an order and look at it:\n  {send}\n  {show}"
     fault = f"To have a service misbehave: {typed('local', 'faults', 'set', 'SERVICE', 'fail')}"
-    pages = f"To see all of it in a browser: {target.typed('console')}"
+    console = target.typed("console") if find_spec("nicegui") else "make console"
+    pages = f"To see all of it in a browser: {console}"
     return f"{order}\n{fault}\n{pages}\nTo stop the local cloud and delete its contents: {typed('local', 'down')}"
 
 
